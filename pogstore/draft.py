@@ -1,0 +1,67 @@
+"""What an importer or a hook has seen, before its texts were redacted, hashed and stored.
+
+Not a part of the format. Knows the model and nothing of storage.
+"""
+
+from msgspec import Struct, field
+
+from pogstore.model import Actor, Link, Path, Source, TaskId
+
+
+class FileVersion(Struct, frozen=True, kw_only=True):
+    """A file as it was seen: its mode and its bytes."""
+
+    mode: str
+    data: bytes
+
+
+class DraftChange(Struct, frozen=True, kw_only=True):
+    """One path before and after, with the bytes at hand."""
+
+    path: Path
+    from_: Path | None = None
+    before: FileVersion | None = None
+    after: FileVersion | None = None
+
+
+class DraftText(Struct, frozen=True, kw_only=True):
+    """A text that is not stored yet."""
+
+    text: str
+    class_: str
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """What a source says happened: an event before its place in a task is known.
+
+    `fields` are the kind's own fields that need no storing (JSON-like values); `texts` and `changes` are those that do.
+    """
+
+    kind: str
+    time: int
+    offset: int = 0
+    actor: Actor
+    fields: dict[str, object] = field(default_factory=dict)
+    texts: dict[str, DraftText] = field(default_factory=dict)
+    changes: tuple[DraftChange, ...] = ()
+    links: tuple[Link, ...] = ()
+    source: Source | None = None
+    raw: DraftText | None = None
+    inferred: bool | None = None
+    versioned: bool = False
+    """Whether the source may say something else under the same key later (a file that is edited)."""
+
+
+class TaskDrafts(Struct, frozen=True, kw_only=True):
+    """The drafts of one task, in the order in which its source tells them."""
+
+    task: TaskId
+    drafts: tuple[Draft, ...]
+
+
+class Oddity(Struct, frozen=True, kw_only=True):
+    """Something in a source that is not as it should be, and was taken all the same."""
+
+    code: str
+    where: str
+    detail: str
