@@ -43,7 +43,7 @@ class _Part(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A struct that stands inside an event or a definition."""
 
 
-class OddPath(_Part):
+class OddPath(_Part, frozen=True, kw_only=True):
     """A path that a string cannot spell: its bytes in base64, or one outside the repository, which is never spelled."""
 
     b64: str | None = None
@@ -54,14 +54,14 @@ Path = str | OddPath
 """Relative to the repository, with `/`."""
 
 
-class Person(_Part):
+class Person(_Part, frozen=True, kw_only=True):
     """Somebody who answers for what was done."""
 
     name: str
     email: str
 
 
-class Actor(_Part):
+class Actor(_Part, frozen=True, kw_only=True):
     """Who did it: a person, an agent or a tool."""
 
     type: str
@@ -73,7 +73,7 @@ class Actor(_Part):
     on_behalf_of: Person | None = None
 
 
-class Link(_Part):
+class Link(_Part, frozen=True, kw_only=True):
     """An edge to another task, event or commit. Exactly one of the three is present."""
 
     rel: str
@@ -82,7 +82,7 @@ class Link(_Part):
     commit: str | None = None
 
 
-class Text(_Part):
+class Text(_Part, frozen=True, kw_only=True):
     """A reference to a stored text; `size` counts the bytes of the text without its salt."""
 
     blob: BlobId
@@ -91,7 +91,7 @@ class Text(_Part):
     omitted: str | None = None
 
 
-class Source(_Part):
+class Source(_Part, frozen=True, kw_only=True):
     """The record an event came from."""
 
     format: str
@@ -99,14 +99,14 @@ class Source(_Part):
     raw: Text | None = None
 
 
-class Slice(_Part):
+class Slice(_Part, frozen=True, kw_only=True):
     """Part `n` (from 1) of `of` events that apply together or not at all."""
 
     n: int
     of: int
 
 
-class Side(_Part):
+class Side(_Part, frozen=True, kw_only=True):
     """What a path held: a file version by its content, or the commit of a submodule (mode 160000)."""
 
     mode: str
@@ -116,7 +116,7 @@ class Side(_Part):
     omitted: str | None = None
 
 
-class Change(_Part):
+class Change(_Part, frozen=True, kw_only=True):
     """One path before and after. An absent side says that the file did not exist; a path outside has no sides."""
 
     path: Path
@@ -125,14 +125,14 @@ class Change(_Part):
     after: Side | None = None
 
 
-class Base(_Part):
+class Base(_Part, frozen=True, kw_only=True):
     """The commit and the branch a work tree was on."""
 
     commit: str | None = None
     branch: str | None = None
 
 
-class Usage(_Part):
+class Usage(_Part, frozen=True, kw_only=True):
     """What a step used of its budget."""
 
     tokens_in: int | None = None
@@ -140,14 +140,14 @@ class Usage(_Part):
     cost_micro_usd: int | None = None
 
 
-class Outcome(_Part):
+class Outcome(_Part, frozen=True, kw_only=True):
     """What became of one target of a rollback, restore or replay."""
 
     event: EventId
     outcome: str
 
 
-class Hunk(_Part):
+class Hunk(_Part, frozen=True, kw_only=True):
     """Line numbers only: `old_lines` lines from `old_start` became `new_lines` lines from `new_start`."""
 
     old_start: int
@@ -156,7 +156,7 @@ class Hunk(_Part):
     new_lines: int
 
 
-class ErasedChange(_Part):
+class ErasedChange(_Part, frozen=True, kw_only=True):
     """The hunks of one change into or out of an erased file version."""
 
     event: EventId
@@ -182,27 +182,27 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
     needs: tuple[str, ...] = ()
 
 
-class Defined(Event, tag="defined"):
+class Defined(Event, frozen=True, kw_only=True, tag="defined"):
     """The contract of a task; again when amended."""
 
     definition: Text
 
 
-class Claimed(Event, tag="claimed"):
+class Claimed(Event, frozen=True, kw_only=True, tag="claimed"):
     """An actor accepts one definition."""
 
     definition_id: BlobId | None = None
     lease_until: int | None = None
 
 
-class Released(Event, tag="released"):
+class Released(Event, frozen=True, kw_only=True, tag="released"):
     """A claim ends. A `releases` link names the claim; without one, it is every claim of this actor."""
 
     definition_id: BlobId | None = None
     lease_until: int | None = None
 
 
-class Moved(Event, tag="moved"):
+class Moved(Event, frozen=True, kw_only=True, tag="moved"):
     """The status changed; at an end the outcome says what came of it."""
 
     status: str
@@ -210,7 +210,7 @@ class Moved(Event, tag="moved"):
     outcome: Text | None = None
 
 
-class Checked(Event, tag="checked"):
+class Checked(Event, frozen=True, kw_only=True, tag="checked"):
     """A checklist item of one definition is done, or not; `item` counts from 0."""
 
     item: int
@@ -218,19 +218,19 @@ class Checked(Event, tag="checked"):
     definition_id: BlobId | None = None
 
 
-class Prompted(Event, tag="prompted"):
+class Prompted(Event, frozen=True, kw_only=True, tag="prompted"):
     """An instruction was given."""
 
     text: Text
 
 
-class Decided(Event, tag="decided"):
+class Decided(Event, frozen=True, kw_only=True, tag="decided"):
     """A decision, apart from any prompt."""
 
     text: Text
 
 
-class Noted(Event, tag="noted"):
+class Noted(Event, frozen=True, kw_only=True, tag="noted"):
     """Anything else worth keeping."""
 
     topic: str | None = None
@@ -253,7 +253,7 @@ class _Step(Event, frozen=True, kw_only=True, omit_defaults=True):
     effects: str | None = None
 
 
-class Stepped(_Step, tag="stepped"):
+class Stepped(_Step, frozen=True, kw_only=True, tag="stepped"):
     """One tool call."""
 
     tool: str
@@ -261,7 +261,7 @@ class Stepped(_Step, tag="stepped"):
     output: Text | None = None
 
 
-class Ran(_Step, tag="ran"):
+class Ran(_Step, frozen=True, kw_only=True, tag="ran"):
     """A recorded command."""
 
     tool: str
@@ -274,7 +274,7 @@ class Ran(_Step, tag="ran"):
     outputs: tuple[Path, ...] = ()
 
 
-class Refused(Event, tag="refused"):
+class Refused(Event, frozen=True, kw_only=True, tag="refused"):
     """A contract denied an action."""
 
     rule: str
@@ -282,7 +282,7 @@ class Refused(Event, tag="refused"):
     paths: tuple[Path, ...] = ()
 
 
-class Observed(Event, tag="observed"):
+class Observed(Event, frozen=True, kw_only=True, tag="observed"):
     """The work tree changed outside any recorded step; `during` names the calls that were open."""
 
     changes: tuple[Change, ...] = ()
@@ -293,7 +293,7 @@ class Observed(Event, tag="observed"):
     during: tuple[str, ...] = ()
 
 
-class Committed(Event, tag="committed"):
+class Committed(Event, frozen=True, kw_only=True, tag="committed"):
     """A git commit that carries this task's work. Oids are `sha1_<hex>` or `sha256_<hex>`."""
 
     commit: str
@@ -301,7 +301,7 @@ class Committed(Event, tag="committed"):
     commit_parents: tuple[str, ...] = ()
 
 
-class Reviewed(Event, tag="reviewed"):
+class Reviewed(Event, frozen=True, kw_only=True, tag="reviewed"):
     """A verdict on named events, or on the definition that a `blob` id names."""
 
     verdict: str
@@ -309,7 +309,7 @@ class Reviewed(Event, tag="reviewed"):
     text: Text | None = None
 
 
-class RolledBack(Event, tag="rolled_back"):
+class RolledBack(Event, frozen=True, kw_only=True, tag="rolled_back"):
     """The effects of the targets were taken out of the work tree."""
 
     targets: tuple[EventId, ...] = ()
@@ -318,7 +318,7 @@ class RolledBack(Event, tag="rolled_back"):
     changes: tuple[Change, ...] = ()
 
 
-class Restored(Event, tag="restored"):
+class Restored(Event, frozen=True, kw_only=True, tag="restored"):
     """The work tree was made equal to a point, or (strategy `undo`) our last operation was taken back."""
 
     targets: tuple[EventId, ...] = ()
@@ -327,7 +327,7 @@ class Restored(Event, tag="restored"):
     changes: tuple[Change, ...] = ()
 
 
-class Replayed(Event, tag="replayed"):
+class Replayed(Event, frozen=True, kw_only=True, tag="replayed"):
     """Recorded effects were applied again and checked."""
 
     targets: tuple[EventId, ...] = ()
@@ -336,7 +336,7 @@ class Replayed(Event, tag="replayed"):
     changes: tuple[Change, ...] = ()
 
 
-class Signed(Event, tag="signed"):
+class Signed(Event, frozen=True, kw_only=True, tag="signed"):
     """A signature over the event ids it names, one a line."""
 
     of: tuple[EventId, ...]
@@ -344,11 +344,11 @@ class Signed(Event, tag="signed"):
     sig: str
 
 
-class Joined(Event, tag="joined"):
+class Joined(Event, frozen=True, kw_only=True, tag="joined"):
     """Two or more heads became one. A pure function of its parents, so that every clone makes the same one."""
 
 
-class Redacted(Event, tag="redacted"):
+class Redacted(Event, frozen=True, kw_only=True, tag="redacted"):
     """Named contents are gone; the hunks keep blame whole."""
 
     blobs: tuple[BlobId, ...]
@@ -393,7 +393,7 @@ class Sealed(Struct, frozen=True):
     event: Event | Opaque
 
 
-class ChecklistItem(_Part):
+class ChecklistItem(_Part, frozen=True, kw_only=True):
     """One thing to be done; `done` is what the definition itself says, before any `checked` event."""
 
     text: str
@@ -401,7 +401,7 @@ class ChecklistItem(_Part):
     extra: "tuple[Extra, ...]" = ()
 
 
-class Extra(_Part):
+class Extra(_Part, frozen=True, kw_only=True):
     """A field that this format has no name for. A scalar is its literal text; nothing at all stands for null."""
 
     name: str
@@ -412,14 +412,14 @@ class Extra(_Part):
     """A mapping, in its own order."""
 
 
-class Globs(_Part):
+class Globs(_Part, frozen=True, kw_only=True):
     """What is allowed and what is denied; `None` allows everything, an empty list nothing."""
 
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
 
 
-class Budget(_Part):
+class Budget(_Part, frozen=True, kw_only=True):
     """How much may be spent."""
 
     tokens: int | None = None
@@ -428,7 +428,7 @@ class Budget(_Part):
     changed_lines: int | None = None
 
 
-class Definition(_Part):
+class Definition(_Part, frozen=True, kw_only=True):
     """What a task is to be: the text that a `defined` event names, as canonical JSON."""
 
     title: str
