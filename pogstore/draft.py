@@ -3,9 +3,22 @@
 Not a part of the format. Knows the model and nothing of storage.
 """
 
+from uuid import UUID, uuid5
+
 from msgspec import Struct, field
 
-from pogstore.model import Actor, Link, Path, Source, TaskId
+from pogstore.model import Actor, Definition, Link, Path, Source, TaskId
+
+NAMESPACE = UUID("4342153b-ed3b-4426-8be4-b1d8a43778d0")
+"""The namespace of the UUIDv5 of task ids that are derived. Drawn once at random; it never changes."""
+
+
+def derived_task_id(format: str, repository: str, raw_id: str) -> TaskId:  # noqa: A002 - the field of Source
+    """Returns the task id that stands for a foreign id which is no UUID: the same in every clone and at every import.
+
+    `repository` is the oid of the lowest root commit of the source repository, empty where there is none.
+    """
+    return TaskId(str(uuid5(NAMESPACE, "\0".join((format, repository, raw_id.lower())))))
 
 
 class FileVersion(Struct, frozen=True, kw_only=True):
@@ -48,6 +61,8 @@ class Draft(Struct, frozen=True, kw_only=True):
     source: Source | None = None
     raw: DraftText | None = None
     inferred: bool | None = None
+    definition: Definition | None = None
+    """For kind `defined`: what the intake encodes and stores as the text `definition`, of class `content`."""
     versioned: bool = False
     """Whether the source may say something else under the same key later (a file that is edited)."""
 
