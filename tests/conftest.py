@@ -144,7 +144,7 @@ class Repo(NamedTuple):
 
 @pytest.fixture
 def make_repo(tmp_path: Path) -> Callable[..., Repo]:
-    """Makes repositories beside each other; takes git init's options: `make_repo("server.git", "--bare", commit=False)`."""
+    """Makes repositories beside each other; takes git init's options: `make_repo("s.git", "--bare", commit=False)`."""
 
     def make(name: str = "repo", *options: str, commit: bool = True) -> Repo:
         repo = Repo(tmp_path / name)
