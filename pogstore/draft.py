@@ -21,6 +21,11 @@ def derived_task_id(format: str, repository: str, raw_id: str) -> TaskId:  # noq
     return TaskId(str(uuid5(NAMESPACE, "\0".join((format, repository, raw_id.lower())))))
 
 
+def session_task_id(agent: str, session: str) -> TaskId:
+    """Returns the task id of an agent's session: the same for its hooks, for every import and in every clone."""
+    return TaskId(str(uuid5(NAMESPACE, f"{agent}\0{session}")))
+
+
 class FileVersion(Struct, frozen=True, kw_only=True):
     """A file as it was seen: its mode and its bytes."""
 
@@ -62,7 +67,9 @@ class Draft(Struct, frozen=True, kw_only=True):
     raw: DraftText | None = None
     inferred: bool | None = None
     definition: Definition | None = None
-    """For kind `defined`: what the intake encodes and stores as the text `definition`, of class `content`."""
+    """For kind `defined`: what the intake encodes and stores as the text `definition`."""
+    definition_class: str = "content"
+    """The class of that text: `private` for an agent's session until a person names or shares its task."""
     versioned: bool = False
     """Whether the source may say something else under the same key later (a file that is edited)."""
 
