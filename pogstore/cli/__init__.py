@@ -1,0 +1,1 @@
+"""The command line: one file a command. Parses, calls one library function, renders. The only door to click."""

@@ -1,0 +1,122 @@
+"""What a person may write for a task or an event: a unique prefix of its id, an alias, `@`, `TASK@{3}`, `TASK@{DATE}`.
+
+Knows the syntax of names and where to look them up; the active task arrives as an argument.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from pogstore.errors import AmbiguousName, BadInput, NotFound
+from pogstore.history.tasks import summaries
+from pogstore.model import EventId, Sealed, TaskId
+from pogstore.store import rows
+from pogstore.store.store import Store
+
+Active = Callable[[int], TaskId | None]
+"""Returns the active task, or the one that was active so many changes ago."""
+
+_HEX = re.compile(r"[0-9a-f]{4,64}\Z")
+_UUID_PREFIX = re.compile(r"[0-9a-f]{4,8}(?:-[0-9a-f-]*)?\Z")
+_SUFFIXED = re.compile(r"(?P<task>.*)@\{(?P<point>[^{}]+)\}\Z", re.DOTALL)
+
+
+class Named(NamedTuple):
+    """What a name means: a task, or one of its events."""
+
+    task: TaskId
+    event_id: EventId | None = None
+
+
+def resolve(store: Store, name: str, active: Active) -> Named:
+    """Returns the task or event that a name means; raises `NotFound`, `AmbiguousName` or `BadInput`."""
+    match = _SUFFIXED.match(name)
+    if match and not name.startswith("@{-"):
+        task = resolve_task(store, match["task"] or "@", active)
+        return Named(task, _event_at(store, task, match["point"]).event_id)
+    tasks, events = _candidates(store, name, active)
+    if len(tasks) + len(events) > 1:
+        raise AmbiguousName(name, [*tasks, *(event_id[:16] for event_id in events)])
+    if tasks:
+        return Named(tasks[0])
+    if events:
+        return Named(store.event(events[0]).event.task, events[0])
+    raise NotFound("task or event", name, "try 'git pog list --all'")
+
+
+def resolve_task(store: Store, name: str, active: Active) -> TaskId:
+    """Returns the task that a name means; raises `NotFound` or `AmbiguousName`."""
+    found = find_tasks(store, name, active)
+    if not found:
+        raise NotFound("task", name, "try 'git pog list --all'")
+    if len(found) > 1:
+        raise AmbiguousName(name, found)
+    return found[0]
+
+
+def find_tasks(store: Store, name: str, active: Active) -> list[TaskId]:
+    """Returns every task that a name may mean."""
+    if name == "@" or re.fullmatch(r"@\{-\d{1,4}\}", name):
+        back = 0 if name == "@" else int(name[3:-1])
+        found = active(back)
+        if found is None:
+            raise NotFound("active task", name, "start one with 'git pog start TASK'")
+        return [found]
+    tasks = store.tasks()
+    lowered = name.lower()
+    if lowered in tasks:
+        return [TaskId(lowered)]
+    if _UUID_PREFIX.match(lowered):
+        matching = [task for task in tasks if task.startswith(lowered)]
+        if matching:
+            return matching
+    return [line.task for line in summaries(store) if any(alias.lower() == lowered for alias in line.aliases)]
+
+
+def _candidates(store: Store, name: str, active: Active) -> tuple[list[TaskId], list[EventId]]:
+    tasks = find_tasks(store, name, active)
+    events = store.event_ids(name) if _HEX.match(name) else []
+    return tasks, events
+
+
+def _event_at(store: Store, task: TaskId, point: str) -> Sealed:
+    """Returns the `n`th last event of a task, or the newest one that is not later than a date."""
+    events = store.events(task)
+    if point.isdigit() and len(point) < 9:
+        back = int(point)
+        if back >= len(events):
+            raise NotFound("event", f"{task}@{{{point}}}", f"the task has {len(events)} events")
+        return events[-1 - back]
+    limit = _moment(point)
+    earlier = [sealed for sealed in events if sealed.event.time <= limit]
+    if not earlier:
+        raise NotFound("event", f"{task}@{{{point}}}", "the task has none that old")
+    return earlier[-1]
+
+
+def _moment(text: str) -> int:
+    """Returns a date or time in ISO 8601 as µs since the epoch; a date alone means its end, no zone means UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadInput(f"'{text}'", "neither a number nor a date such as 2026-11-30") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    whole_day = len(text) <= len("2026-11-30")
+    return int(moment.timestamp()) * 1_000_000 + (86_400_000_000 - 1 if whole_day else 999_999)
+
+
+def shortest(ids: list[str], name: str, at_least: int = 8) -> str:
+    """Returns the shortest prefix of an id that no other id of a list begins with."""
+    for length in range(at_least, len(name)):
+        prefix = name[:length]
+        if sum(1 for other in ids if other.startswith(prefix)) <= 1:
+            return prefix
+    return name
+
+
+def carrier_of(store: Store, event_id: EventId) -> str | None:
+    """Returns the git commit that carries an event, for `git cat-file` and friends."""
+    store.refresh()
+    return rows.carrier_oid(store.index.connection, event_id)

@@ -1,0 +1,136 @@
+"""Tasks as a reader sees them: state, definition and title together, kept in the index by what they depend on."""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from pogstore import codec, state
+from pogstore.errors import NotCanonical, NotFound, ObjectDamaged
+from pogstore.model import Definition, Link, Oid, TaskId
+from pogstore.state import TaskState
+from pogstore.store import rows
+from pogstore.store.refs import content_ref, task_ref
+from pogstore.store.store import Store
+
+UNTITLED = "untitled session"
+MEMO = "task-summary-1"
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """One line about a task."""
+
+    task: TaskId
+    title: str
+    status: str
+    titled: bool
+    private: bool = False
+    category: str | None = None
+    priority: str | None = None
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    claimed_by: tuple[str, ...] = ()
+    first_time: int = 0
+    last_time: int = 0
+    events: int = 0
+    incomplete: str | None = None
+
+
+def read_state(store: Store, task: TaskId) -> TaskState:
+    """Returns the state of a task; raises `NotFound` if it has no events."""
+    return state.fold(store.events(task))
+
+
+def find_definition(store: Store, now: TaskState) -> Definition | None:
+    """Returns the definition in force; nothing if it is not here, or is not one."""
+    text = store.find_text(now.definition)
+    if text is None:
+        return None
+    try:
+        return codec.decode_definition(text.encode())
+    except NotCanonical:
+        return None
+
+
+def summary(store: Store, task: TaskId) -> Summary:
+    """Returns one line about a task."""
+    found = summaries(store, [task])
+    if not found:
+        raise NotFound("task", task)
+    return found[0]
+
+
+def summaries(store: Store, tasks: Iterable[TaskId] | None = None) -> list[Summary]:
+    """Returns a line about each task (all of them by default), by id; what was known before is not folded again."""
+    store.refresh()
+    tips = store.tips()
+    wanted = rows.task_ids(store.index.connection) if tasks is None else list(tasks)
+    found, fresh = [], {}
+    for task in wanted:
+        key = _key(tips, task)
+        kept = rows.memo(store.index.connection, MEMO, key)
+        if kept is None:
+            kept = msgspec.json.encode(_summary(store, task))
+            fresh[key] = kept
+        found.append(msgspec.json.decode(kept, type=Summary))
+    if fresh:
+        rows.keep_memos(store.index.connection, MEMO, fresh)
+    return found
+
+
+def _key(tips: Mapping[str, Oid], task: TaskId) -> str:
+    """Everything that a line depends on: the task's refs as they stand."""
+    names = (task_ref(task), content_ref(task, "content"), content_ref(task, "private"))
+    return ":".join([task, *(tips.get(name, "-") for name in names)])
+
+
+def _summary(store: Store, task: TaskId) -> Summary:
+    now = read_state(store, task)
+    try:
+        definition = find_definition(store, now)
+    except ObjectDamaged:
+        definition = None
+    private = now.definition is not None and now.definition.class_ == "private"
+    return Summary(
+        task=task,
+        title=definition.title if definition else UNTITLED,
+        titled=definition is not None,
+        private=private,
+        status=now.status or "pending",
+        category=definition.category if definition else None,
+        priority=definition.priority if definition else None,
+        tags=definition.tags if definition else (),
+        aliases=definition.aliases if definition else (),
+        links=now.links,
+        claimed_by=tuple(held.actor.name or held.actor.type for held in now.claims),
+        first_time=now.first_time or 0,
+        last_time=now.last_time or 0,
+        events=now.events,
+        incomplete=now.incomplete,
+    )
+
+
+def is_ready(line: Summary, by_task: dict[TaskId, Summary]) -> bool:
+    """Says whether work may begin: pending or planned, claimed by nobody, everything it depends on completed."""
+    if line.status not in ("pending", "in_design", "in_planning") or line.claimed_by:
+        return False
+    needed = {link.task for link in line.links if link.rel == "depends_on" and link.task}
+    needed |= {
+        other.task
+        for other in by_task.values()
+        for link in other.links
+        if link.rel == "blocks" and link.task == line.task
+    }
+    return all(task in by_task and by_task[task].status == "completed" for task in needed)
+
+
+def ready(store: Store) -> list[Summary]:
+    """Returns the tasks on which work may begin: the urgent ones first, then the older ones."""
+    by_task = {line.task: line for line in summaries(store)}
+    found = [line for line in by_task.values() if is_ready(line, by_task)]
+    return sorted(found, key=lambda line: (_rank(line.priority), line.first_time, line.task))
+
+
+def _rank(priority: str | None) -> int:
+    order = ("critical", "urgent", "high", "medium", None, "low")
+    return order.index(priority) if priority in order else 4

@@ -1,0 +1,114 @@
+"""The only door to the `git` command: how it is found, with which environment it runs, how its errors come back.
+
+Every call names its repository outright and inherits nothing of a hook's `GIT_*` (pre-commit in a linked work tree
+exports `GIT_DIR` and `GIT_INDEX_FILE`, and they would win over any directory). Never a shell.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from pogstore.errors import GitFailed, NotFound
+
+# What a hook or `git --git-dir=…` exports and a child of ours must not see (`git rev-parse --local-env-vars`).
+_LOCAL = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CEILING_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_DIR",
+    "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH",
+    "GIT_REFLOG_ACTION", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+)  # fmt: skip
+_PROTOCOLS = "file:git:http:https:ssh"
+_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.hooksPath=/dev/null")
+
+
+@cache
+def executable() -> str:
+    """Returns the absolute path of git; never one that lies in the current directory."""
+    places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(place).is_absolute()]
+    found = shutil.which("git", path=os.pathsep.join(places))
+    if found is None:
+        raise NotFound("program", "git", "install git and put it on the PATH")
+    return found
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Returns the environment of a child: ours without a hook's `GIT_*`, with stable output and no optional locks."""
+    kept = {name: value for name, value in os.environ.items() if name not in _LOCAL}
+    kept |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
+    kept.setdefault("GIT_ALLOW_PROTOCOL", _PROTOCOLS)
+    return kept | dict(extra or {})
+
+
+def command(git_dir: Path, work_tree: Path | None, arguments: Sequence[str], *, hooks: bool = False) -> list[str]:
+    """Returns the argument vector of one git call on one repository."""
+    place = [f"--git-dir={git_dir}"] + ([f"--work-tree={work_tree}"] if work_tree else [])
+    return [executable(), *([] if hooks else _QUIET), *place, *arguments]
+
+
+class Git:
+    """The git command on one repository."""
+
+    def __init__(self, git_dir: Path, work_tree: Path | None = None) -> None:
+        self.git_dir, self.work_tree = git_dir, work_tree
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        check: bool = True,
+        env: Mapping[str, str] | None = None,
+        hooks: bool = False,
+        timeout: float | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Returns what a git command printed; raises `GitFailed` on a status other than 0, unless `check` is off."""
+        done = subprocess.run(
+            command(self.git_dir, self.work_tree, arguments, hooks=hooks),
+            input=stdin,
+            capture_output=True,
+            env=environment(env),
+            cwd=self.work_tree or self.git_dir,
+            timeout=timeout,
+            check=False,
+        )
+        if check and done.returncode:
+            raise GitFailed(arguments[0], done.returncode, done.stderr.decode("utf-8", "replace"))
+        return done
+
+    def text(self, *arguments: str, check: bool = True) -> str:
+        """Returns what a git command printed, as text without the final newline."""
+        return self.run(*arguments, check=check).stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+
+    @contextmanager
+    def stream(self, *arguments: str) -> Iterator[IO[bytes]]:
+        """Yields the standard output of a git command while it runs; raises `GitFailed` if it ends with an error."""
+        with subprocess.Popen(
+            command(self.git_dir, self.work_tree, arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment(),
+            cwd=self.work_tree or self.git_dir,
+        ) as process:
+            output = process.stdout
+            if output is None:  # pragma: no cover - PIPE was asked for
+                raise GitFailed(arguments[0], -1, "no output stream")
+            yield output
+        if process.returncode:
+            raise GitFailed(arguments[0], process.returncode, "")
+
+
+def rev_parse(path: Path, arguments: Sequence[str], env: Mapping[str, str]) -> tuple[int, str, str]:
+    """Runs `git rev-parse` at a path with exactly the environment given: status, output, error output."""
+    done = subprocess.run(
+        [executable(), "-C", str(path), "rev-parse", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=dict(env),
+        check=False,
+    )
+    return done.returncode, os.fsdecode(done.stdout), done.stderr.decode("utf-8", "replace")

@@ -1,0 +1,198 @@
+"""The only door to pygit2: objects, refs and line diffs of one repository.
+
+Translates every fault of libgit2 into ours, compares ids itself and never matches on messages. A loose object is read
+by our own bounded reader, since libgit2 can spin for ever on a damaged one.
+"""
+
+import random
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pygit2
+from pygit2.enums import DiffOption, ObjectType
+
+from pogstore.errors import LockHeld, NotARepository, NotFound, ObjectDamaged, StaleRef
+from pogstore.model import Oid
+from pogstore.store.contract import NewObject
+from pogstore.store.layout import Layout
+from pogstore.store.loose import find_loose, oid_of, read_loose
+from pogstore.store.pack import write_pack
+from pogstore.store.refs import list_refs
+
+PACK_FROM = 64
+"""So many objects in one write become a pack; fewer stay loose."""
+RETRY_SECONDS = 5.0
+
+_KINDS = {
+    ObjectType.COMMIT: "commit",
+    ObjectType.TREE: "tree",
+    ObjectType.BLOB: "blob",
+    ObjectType.TAG: "tag",
+}
+_TYPES = {name: number for number, name in _KINDS.items()}
+
+
+class LineHunk(NamedTuple):
+    """`old_lines` lines from `old_start` became `new_lines` lines from `new_start`; both count from 0."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+
+
+def open_repository(layout: Layout) -> "pygit2.Repository":
+    """Opens a repository by its git dir."""
+    pygit2.settings.owner_validation = False  # git itself has judged the owner, in `layout.discover`
+    try:
+        return pygit2.Repository(str(layout.git_dir))
+    except pygit2.GitError as fault:
+        raise NotARepository(str(layout.git_dir), str(fault)) from fault
+
+
+class Objects:
+    """The object database of one repository."""
+
+    def __init__(self, repository: "pygit2.Repository", layout: Layout) -> None:
+        self._odb = repository.odb
+        self._directory = layout.objects
+
+    def read(self, oid: Oid, limit: int) -> tuple[str, bytes]:
+        """Returns kind and content of an object; see `contract.Objects`."""
+        if find_loose(self._directory, oid) is not None:
+            return read_loose(self._directory, oid, limit=limit)
+        try:
+            kind, data = self._odb.read(oid)
+        except KeyError:
+            raise NotFound("object", oid) from None
+        except (pygit2.GitError, ValueError) as fault:
+            raise ObjectDamaged(oid, str(fault)) from fault
+        if len(data) > limit:
+            raise ObjectDamaged(oid, f"{len(data)} bytes are over the limit of {limit}")
+        return _KINDS[ObjectType(kind)], data
+
+    def exists(self, oid: Oid) -> bool:
+        """Says whether the object is there."""
+        return oid in self._odb
+
+    def name(self, kind: str, data: bytes) -> Oid:
+        """Returns the oid that an object will have."""
+        return oid_of(kind, data)
+
+    def write(self, objects: Iterable[NewObject], *, fsync: bool) -> Path | None:
+        """Writes what is not there yet: loose files for few objects, one pack for many."""
+        wanted = list(objects)
+        if len(wanted) >= PACK_FROM:
+            return write_pack(self._directory / "pack", wanted, fsync=fsync)
+        pygit2.settings.enable_fsync_gitdir(fsync)
+        for item in wanted:
+            self._clear_damaged(item.oid)
+            self._odb.write(_TYPES[item.kind], item.data)
+        return None
+
+    def _clear_damaged(self, oid: Oid) -> None:
+        """Unlinks a damaged loose object: writing the same content again would leave it as it is."""
+        loose = find_loose(self._directory, oid)
+        if loose is None:
+            return
+        try:
+            read_loose(self._directory, oid, limit=1 << 31)
+        except ObjectDamaged:
+            loose.unlink(missing_ok=True)
+
+
+class Refs:
+    """The refs of one repository."""
+
+    def __init__(self, repository: "pygit2.Repository", layout: Layout) -> None:
+        self._repository = repository
+        self._common_dir = layout.common_dir
+
+    def read(self, name: str) -> Oid | None:
+        """Returns what a ref points at, or nothing."""
+        try:
+            target = self._repository.references[name].target
+        except KeyError:
+            return None
+        return Oid(str(target))
+
+    def list(self, prefix: str) -> Mapping[str, Oid]:
+        """Returns every ref below a prefix, sorted by name."""
+        return list_refs(self._common_dir, prefix)
+
+    def compare_and_swap(self, name: str, old: Oid | None, new: Oid | None) -> None:
+        """Moves a ref under git's own lock; retries while somebody else holds that lock (`git pack-refs`, for one)."""
+        deadline = time.monotonic() + RETRY_SECONDS
+        pause = 0.002
+        while True:
+            try:
+                return self._swap(name, old, new)
+            except (pygit2.GitError, OSError, KeyError, ValueError) as fault:
+                if time.monotonic() > deadline:
+                    raise LockHeld(name, RETRY_SECONDS) from fault
+            time.sleep(pause * (0.5 + random.random()))  # noqa: S311 - jitter, no secret
+            pause = min(pause * 2, 0.1)
+
+    def _swap(self, name: str, old: Oid | None, new: Oid | None) -> None:
+        with self._repository.transaction() as transaction:
+            transaction.lock_ref(name)
+            found = self.read(name)
+            if found != old:
+                raise StaleRef(name, old, found)
+            if new is None:
+                transaction.remove(name)
+            else:
+                transaction.set_target(name, pygit2.Oid(hex=new))
+
+
+def line_hunks(old: bytes, new: bytes) -> list[LineHunk]:
+    """Returns the differences of two byte strings by lines, as git's own diff finds them.
+
+    Lines end with a newline and nothing else; a last line without one counts.
+    """
+    if old == new:
+        return []
+    patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=DiffOption.FORCE_TEXT)
+    return [
+        LineHunk(
+            hunk.old_start - (1 if hunk.old_lines else 0),
+            hunk.old_lines,
+            hunk.new_start - (1 if hunk.new_lines else 0),
+            hunk.new_lines,
+        )
+        for hunk in patch.hunks
+    ]
+
+
+class Config:
+    """Git's configuration as this repository sees it."""
+
+    def __init__(self, repository: "pygit2.Repository") -> None:
+        self._config = repository.config
+
+    def text(self, name: str) -> str | None:
+        """Returns one setting as it was written, or nothing."""
+        try:
+            return str(self._config[name])
+        except KeyError:
+            return None
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Returns a setting that is true or false; what is neither counts as not set."""
+        try:
+            return bool(self._config.get_bool(name)) if name in self._config else default
+        except (ValueError, pygit2.GitError):
+            return default
+
+    def number(self, name: str, default: int) -> int:
+        """Returns a whole number, with git's suffixes k, m and g; what is none counts as not set."""
+        try:
+            return int(self._config.get_int(name)) if name in self._config else default
+        except (ValueError, pygit2.GitError):
+            return default
+
+    def all(self, name: str) -> list[str]:
+        """Returns every value of a setting that may stand several times."""
+        return [str(value) for value in self._config.get_multivar(name)]

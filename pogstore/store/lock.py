@@ -1,0 +1,46 @@
+"""The store's lock: one writer at a time in one repository, over all its work trees.
+
+An advisory lock of the operating system, so a process that dies leaves nothing behind (threat T24).
+"""
+
+import fcntl
+import os
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pogstore.errors import LockHeld
+
+WAIT = 30.0
+"""Seconds to wait for another writer."""
+
+
+@contextmanager
+def locked(directory: Path, wait: float = WAIT) -> Iterator[None]:
+    """Holds the lock of a store for the time of a block; raises `LockHeld` after `wait` seconds."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    try:
+        _acquire(descriptor, path, wait)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, path: Path, wait: float) -> None:
+    """Takes the lock; polls with jitter, since a blocking `flock` cannot be given a time."""
+    deadline = time.monotonic() + wait
+    pause = 0.0005
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise LockHeld(str(path), wait) from None
+            time.sleep(pause * (0.5 + random.random()))  # noqa: S311 - jitter, no secret
+            pause = min(pause * 1.5, 0.02)
+        else:
+            return

@@ -1,0 +1,93 @@
+"""The names of our refs, and how to list them without opening the repository.
+
+Names have a fixed depth and are lower case, so that none can be a directory of another. Reads git's `files` ref format
+alone (`layout.discover` has refused any other).
+"""
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+from pogstore.model import Oid, TaskId
+
+TASKS = "refs/pog/tasks/"
+CONTENT = "refs/pog/content/"
+PRIVATE = "refs/pog/private/"
+TRACKING = "refs/pog-remotes/"
+BY_CLASS = {"content": CONTENT, "private": PRIVATE}
+
+
+def task_ref(task: TaskId) -> str:
+    """Returns the name of the ref that holds the events of a task."""
+    return TASKS + task
+
+
+def content_ref(task: TaskId, class_: str) -> str:
+    """Returns the name of the ref that holds one class of a task's contents."""
+    return BY_CLASS[class_] + task
+
+
+def tracking_prefix(remote: str) -> str:
+    """Returns where the refs last fetched from a remote are kept; the remote's name is percent-encoded."""
+    return f"{TRACKING}{quote(remote, safe='').replace('.', '%2E')}/"
+
+
+def tracking_ref(remote: str, ref: str) -> str:
+    """Returns the tracking ref of one of our refs."""
+    return tracking_prefix(remote) + ref.removeprefix("refs/pog/")
+
+
+def list_refs(common_dir: Path, prefix: str) -> dict[str, Oid]:
+    """Returns every ref below a prefix that ends in `/`, sorted by name.
+
+    Loose refs are read before the packed ones and win over them: `git pack-refs` writes the packed file before it
+    unlinks a loose one, so in this order a ref that is packed meanwhile is not missed.
+    """
+    loose = dict(_loose_refs(common_dir, prefix.rstrip("/")))
+    return dict(sorted((_packed_refs(common_dir / "packed-refs", prefix) | loose).items()))
+
+
+def _loose_refs(common_dir: Path, name: str) -> list[tuple[str, Oid]]:
+    found: list[tuple[str, Oid]] = []
+    pending = [name]
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = list(os.scandir(common_dir / folder))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for entry in entries:
+            below = f"{folder}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(below)
+            elif oid := _oid_in(entry.path):
+                found.append((below, oid))
+    return found
+
+
+def _oid_in(path: str) -> Oid | None:
+    """Returns the oid in a loose ref; nothing for a lock, a symbolic ref or an empty file."""
+    if path.endswith(".lock"):
+        return None
+    try:
+        text = Path(path).read_bytes().strip()
+    except (FileNotFoundError, IsADirectoryError):
+        return None
+    return Oid(text.decode()) if len(text) == 40 and text.isalnum() else None
+
+
+def _packed_refs(path: Path, prefix: str) -> dict[str, Oid]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    wanted = b" " + prefix.encode()
+    found = {}
+    at = data.find(wanted)
+    while at >= 0:
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        name = data[at + 1 : end].decode("utf-8", "surrogateescape")
+        found[name] = Oid(data[at - 40 : at].decode("ascii", "replace"))
+        at = data.find(wanted, end)
+    return found

@@ -1,0 +1,143 @@
+"""Questions to an index that is up to date, each one query. Knows the tables of `index.py` and nothing of git."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pogstore.model import BlobId, EventId, Oid, TaskId
+
+
+class ContentRow(NamedTuple):
+    """Where one content lies."""
+
+    task: TaskId
+    class_: str
+    oid: Oid
+
+
+def task_ids(database: sqlite3.Connection) -> list[TaskId]:
+    """Returns every task that has events, sorted."""
+    return [TaskId(row[0]) for row in database.execute("SELECT DISTINCT task FROM events ORDER BY task")]
+
+
+def task_tips(database: sqlite3.Connection) -> dict[TaskId, Oid]:
+    """Returns what each task's ref pointed at when the index was brought up."""
+    rows = database.execute(
+        "SELECT substr(name, 16), oid FROM refs WHERE name >= 'refs/pog/tasks/' AND name < 'refs/pog/tasks0'"
+    )
+    return {TaskId(task): Oid(oid) for task, oid in rows}
+
+
+def bodies(database: sqlite3.Connection, task: TaskId) -> list[bytes]:
+    """Returns the canonical bytes of a task's events, in replay order."""
+    return [row[0] for row in database.execute("SELECT body FROM events WHERE task = ? ORDER BY clock, id", (task,))]
+
+
+def body(database: sqlite3.Connection, event_id: EventId) -> bytes | None:
+    """Returns the canonical bytes of one event."""
+    row = database.execute("SELECT body FROM events WHERE id = ?", (event_id,)).fetchone()
+    return row[0] if row else None
+
+
+def carrier_oid(database: sqlite3.Connection, event_id: EventId) -> Oid | None:
+    """Returns the git commit that carries an event."""
+    row = database.execute("SELECT oid FROM events WHERE id = ?", (event_id,)).fetchone()
+    return Oid(row[0]) if row else None
+
+
+def event_ids(database: sqlite3.Connection, prefix: str, limit: int) -> list[EventId]:
+    """Returns the events whose id begins with some hex digits, at most `limit`."""
+    above = prefix + "g"  # the first character after every hex digit
+    rows = database.execute(
+        "SELECT id FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", (prefix, above, limit)
+    )
+    return [EventId(row[0]) for row in rows]
+
+
+def events_on_path(database: sqlite3.Connection, path: bytes) -> list[bytes]:
+    """Returns the canonical bytes of every event that changed a path, or moved it away, in replay order."""
+    rows = database.execute(
+        "SELECT DISTINCT e.clock, e.id, e.body FROM changes c JOIN events e ON e.n = c.event"
+        " WHERE c.path = ? OR c.came_from = ? ORDER BY e.clock, e.id",
+        (path, path),
+    )
+    return [row[2] for row in rows]
+
+
+def changed_paths(database: sqlite3.Connection) -> list[bytes]:
+    """Returns every path that some event changed, sorted."""
+    return [row[0] for row in database.execute("SELECT DISTINCT path FROM changes ORDER BY path")]
+
+
+def path_digest_rows(database: sqlite3.Connection, path: bytes) -> list[EventId]:
+    """Returns the ids of the events that changed a path, sorted."""
+    rows = database.execute(
+        "SELECT DISTINCT e.id FROM changes c JOIN events e ON e.n = c.event WHERE c.path = ? ORDER BY e.id", (path,)
+    )
+    return [EventId(row[0]) for row in rows]
+
+
+def contents(database: sqlite3.Connection, blob: BlobId) -> list[ContentRow]:
+    """Returns every place of one content."""
+    rows = database.execute("SELECT task, class, oid FROM contents WHERE blob = ?", (blob,))
+    return [ContentRow(TaskId(task), class_, Oid(oid)) for task, class_, oid in rows]
+
+
+def holds_content(database: sqlite3.Connection, task: TaskId, class_: str, blob: BlobId) -> bool:
+    """Says whether a task's chain is known to hold a content."""
+    query = "SELECT 1 FROM contents WHERE blob = ? AND class = ? AND task = ?"
+    return database.execute(query, (blob, class_, task)).fetchone() is not None
+
+
+def contents_of(database: sqlite3.Connection, task: TaskId) -> Iterator[tuple[BlobId, str, Oid]]:
+    """Yields what a task's chains hold: content, class, git blob."""
+    for blob, class_, oid in database.execute("SELECT blob, class, oid FROM contents WHERE task = ?", (task,)):
+        yield BlobId(blob), class_, Oid(oid)
+
+
+def events_from(database: sqlite3.Connection, task: TaskId, format_: str) -> dict[str, EventId]:
+    """Returns the events of a task that came from one foreign format, by the key they have there."""
+    rows = database.execute(
+        "SELECT s.key, e.id FROM sources s JOIN events e ON e.n = s.event WHERE e.task = ? AND s.format = ?",
+        (task, format_),
+    )
+    return {key: EventId(event_id) for key, event_id in rows}
+
+
+def linked_to(database: sqlite3.Connection, target: str) -> list[bytes]:
+    """Returns the canonical bytes of the events with a link to a task, an event or a commit, in replay order."""
+    rows = database.execute(
+        "SELECT DISTINCT e.clock, e.id, e.body FROM links l JOIN events e ON e.n = l.event"
+        " WHERE l.target = ? ORDER BY e.clock, e.id",
+        (target,),
+    )
+    return [row[2] for row in rows]
+
+
+def clocks(database: sqlite3.Connection) -> Iterator[int]:
+    """Yields every clock in use, ascending."""
+    for row in database.execute("SELECT DISTINCT clock FROM events ORDER BY clock"):
+        yield row[0]
+
+
+def faults(database: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Returns the refs that could not be read whole, with the reason."""
+    return [(ref, reason) for ref, reason in database.execute("SELECT ref, reason FROM faults ORDER BY ref")]
+
+
+def memo(database: sqlite3.Connection, kind: str, key: str) -> bytes | None:
+    """Returns a kept answer; its key names everything that it depends on."""
+    row = database.execute("SELECT value FROM memos WHERE kind = ? AND key = ?", (kind, key)).fetchone()
+    return row[0] if row else None
+
+
+def keep_memos(database: sqlite3.Connection, kind: str, values: dict[str, bytes]) -> None:
+    """Keeps answers; a busy database loses them, which costs time and nothing else."""
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        rows = [(kind, key, value) for key, value in values.items()]
+        database.executemany("INSERT OR REPLACE INTO memos VALUES (?, ?, ?)", rows)
+        database.execute("COMMIT")
+    except sqlite3.OperationalError:
+        if database.in_transaction:
+            database.execute("ROLLBACK")

@@ -1,0 +1,166 @@
+"""One store: the tasks, events and contents in one repository. Reads here, writes through `batch.py`.
+
+Does not know what an event means.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from pogstore import codec
+from pogstore.errors import AmbiguousName, NotEnabled, NotFound, ObjectDamaged, StaleRef
+from pogstore.model import BlobId, EventId, Oid, Sealed, TaskId, Text
+from pogstore.store import content, layout, libgit2, rows
+from pogstore.store.batch import Batch
+from pogstore.store.clock import highest, read_clock
+from pogstore.store.gitcli import Git
+from pogstore.store.index import Index
+from pogstore.store.layout import Layout
+from pogstore.store.lock import locked
+from pogstore.store.rows import ContentRow
+
+MAX_CONTENT = 1 << 31
+"""Bytes of one stored content that is read back; what is written is bounded by `pog.maxBlob`."""
+DEFAULT_MAX_BLOB = 16 << 20
+ATTEMPTS = 5
+
+_T = TypeVar("_T")
+
+
+class Store:
+    """The tasks of one repository."""
+
+    def __init__(self, place: Layout) -> None:
+        self.layout = place
+        repository = libgit2.open_repository(place)
+        self.objects = libgit2.Objects(repository, place)
+        self.refs = libgit2.Refs(repository, place)
+        self.config = libgit2.Config(repository)
+        self.git = Git(place.git_dir, place.work_tree)
+        self.index = Index(place.own / "index.sqlite3")
+
+    @property
+    def enabled(self) -> bool:
+        """Whether somebody has run `git pog init` here."""
+        return self.config.flag("pog.enabled", default=False)
+
+    @cached_property
+    def max_blob(self) -> int:
+        """The largest content that is stored, in bytes; larger ones are recorded by hash and size."""
+        return self.config.number("pog.maxBlob", DEFAULT_MAX_BLOB)
+
+    @cached_property
+    def fsync(self) -> bool:
+        """Whether objects and refs are synced to disk before a write is acknowledged."""
+        return self.config.flag("pog.fsync", default=True)
+
+    def close(self) -> None:
+        """Closes the index."""
+        self.index.close()
+
+    def refresh(self) -> None:
+        """Brings the index up to the refs as they stand now."""
+        self.index.update(self.objects, self.refs)
+
+    def tasks(self) -> list[TaskId]:
+        """Returns every task, sorted by id."""
+        self.refresh()
+        return rows.task_ids(self.index.connection)
+
+    def events(self, task: TaskId) -> list[Sealed]:
+        """Returns the events of a task in replay order; raises `NotFound` for a task without any."""
+        self.refresh()
+        found = rows.bodies(self.index.connection, task)
+        if not found:
+            raise NotFound("task", task)
+        return [codec.decode(body) for body in found]
+
+    def event(self, event_id: EventId) -> Sealed:
+        """Returns one event, whichever task it is of."""
+        self.refresh()
+        body = rows.body(self.index.connection, event_id)
+        if body is None:
+            raise NotFound("event", event_id)
+        return codec.decode(body)
+
+    def event_ids(self, prefix: str, limit: int = 20) -> list[EventId]:
+        """Returns the events whose id begins with some hex digits, sorted."""
+        self.refresh()
+        return rows.event_ids(self.index.connection, prefix, limit)
+
+    def find_content(self, blob: BlobId) -> ContentRow | None:
+        """Returns where a content lies; nothing if no chain of ours holds it."""
+        self.refresh()
+        found = rows.contents(self.index.connection, blob)
+        return found[0] if found else None
+
+    def read_content(self, blob: BlobId) -> bytes:
+        """Returns the stored bytes of a content, checked against its name; raises `NotFound` or `ObjectDamaged`."""
+        row = self.find_content(blob)
+        if row is None:
+            raise NotFound("content", blob, "it may not have been fetched, or it was erased")
+        _, data = self.objects.read(row.oid, MAX_CONTENT)
+        if content.blob_id(data) != blob:
+            raise ObjectDamaged(blob, f"git object '{row.oid}' holds something else")
+        return data
+
+    def read_text(self, text: Text) -> str:
+        """Returns a text; raises `NotFound` if it is not here and `ObjectDamaged` if it is not what it should be."""
+        return content.text_in(text.blob, self.read_content(text.blob))
+
+    def find_text(self, text: Text | None) -> str | None:
+        """Returns a text, or nothing if it was not fetched, was erased or was never stored."""
+        if text is None:
+            return None
+        try:
+            return self.read_text(text)
+        except NotFound:
+            return None
+
+    def resolve_event(self, prefix: str) -> EventId:
+        """Returns the one event whose id begins with some hex digits; raises `NotFound` or `AmbiguousName`."""
+        found = self.event_ids(prefix)
+        if not found:
+            raise NotFound("event", prefix, "try 'git pog log'")
+        if len(found) > 1:
+            raise AmbiguousName(prefix, [event_id[:16] for event_id in found])
+        return found[0]
+
+    def highest_clock(self) -> int:
+        """Returns the highest clock that this clone has accepted."""
+        kept = read_clock(self.layout.own)
+        if kept is not None:
+            return kept
+        self.refresh()
+        return highest(rows.clocks(self.index.connection))
+
+    def transact(self, write: Callable[[Batch], _T], *, consent: bool = True) -> _T:
+        """Runs a function that adds to a batch, then writes all of it: contents, events, refs, in this order.
+
+        Holds the store's lock meanwhile. If a ref moved all the same (plain git was used), the function is run again on
+        a new batch, so it must decide from what the batch shows. An error in it writes nothing.
+        """
+        if consent and not self.enabled:
+            raise NotEnabled
+        for attempt in range(ATTEMPTS):
+            with locked(self.layout.own):
+                batch = Batch(self)
+                answer = write(batch)
+                try:
+                    batch.commit()
+                except StaleRef:
+                    if attempt + 1 == ATTEMPTS:
+                        raise
+                else:
+                    return answer
+        raise AssertionError  # pragma: no cover - the loop returns or raises
+
+    def tips(self) -> Mapping[str, Oid]:
+        """Returns all our refs with what they point at."""
+        return self.refs.list("refs/pog/")
+
+
+def open_store(path: str | Path = ".", env: dict[str, str] | None = None) -> Store:
+    """Opens the store of the repository that holds a path; raises `NotARepository` or `UnsupportedRepository`."""
+    return Store(layout.discover(Path(path), env))
