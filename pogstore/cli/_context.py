@@ -10,20 +10,19 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cached_property, update_wrapper
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from pogstore.errors import BadInput, NoWorkTree
 from pogstore.history import names
 from pogstore.history.names import Named
-from pogstore.model import Actor, Person, TaskId
+from pogstore.model import Actor, Person, Sealed, TaskId
 from pogstore.store import gitcli
 from pogstore.store.store import Store, open_store
-from pogstore.work import active
+from pogstore.work import active, tasks
 from pogstore.work.tasks import By, new_task_id
 
-_P = ParamSpec("_P")
 _R = TypeVar("_R")
 _HONOURED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_CEILING_DIRECTORIES")
 
@@ -84,6 +83,12 @@ class Env:
         """Returns the task or event that a name means."""
         return names.resolve(self.store, name, self.active)
 
+    def start(self, task: TaskId) -> list[Sealed]:
+        """Claims a task, moves it to `in_progress` and makes it the active one of this work tree."""
+        written = tasks.start(self.store, task, self.by)
+        active.set_active(self.store.layout, task)
+        return written
+
     def new_task_id(self) -> TaskId:
         """Returns the id of a task that is made now."""
         return new_task_id(now(), secrets.randbits(74))
@@ -107,7 +112,7 @@ class Env:
         return self.store.git.text("var", "GIT_PAGER", check=False) or None
 
     def repository_path(self, written: str) -> str:
-        """Returns a path as written by a person, relative to the root of the work tree; raises `BadInput` outside it."""
+        """Returns a path that a person wrote, relative to the root of the work tree; raises `BadInput` outside it."""
         spelled = os.path.normpath(Path.cwd() / written)
         parent = Path(os.path.realpath(Path(spelled).parent)) / Path(spelled).name
         try:
@@ -138,12 +143,11 @@ def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-def pass_env(function: Callable[Concatenate[Env, _P], _R]) -> Callable[_P, _R]:
+def pass_env(function: Callable[..., _R]) -> Callable[..., _R]:
     """Gives a command its environment; `--as`, where the command has it, says who acts."""
 
-    def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        options: dict[str, Any] = kwargs
-        env = Env(options.pop("actor", None))
+    def wrapped(*args: Any, **kwargs: Any) -> _R:
+        env = Env(kwargs.pop("actor", None))
         click.get_current_context().call_on_close(lambda: _close(env))
         return function(env, *args, **kwargs)
 

@@ -18,19 +18,13 @@ INTERRUPTED = 130
 def report(fault: BaseException) -> int:
     """Says what went wrong, in git's style, and returns the exit status."""
     match fault:
-        case SystemExit():
-            return fault.code if isinstance(fault.code, int) else 0
-        case click.exceptions.Exit():
-            return fault.exit_code
         case click.UsageError():
             return _usage(fault)
-        case KeyboardInterrupt() | click.Abort():
-            return INTERRUPTED
-        case BrokenPipeError():
-            return 0
         case PogError():
-            _say(fault.message, fault.hint, fault.code, fault.retryable)
+            _say(fault.message, fault.hint, fault.code, retryable=fault.retryable)
             return fault.exit_status
+        case SystemExit() | click.exceptions.Exit() | KeyboardInterrupt() | click.Abort() | BrokenPipeError():
+            return _ended(fault)
         case _:
             return _unexpected(fault)
 
@@ -43,6 +37,19 @@ def abandon_output() -> None:
                 stream.flush()
         except (OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
+def _ended(fault: BaseException) -> int:
+    """The status of a command that ended early without a fault: on purpose, by Ctrl-C, or because nobody reads on."""
+    match fault:
+        case SystemExit():
+            return fault.code if isinstance(fault.code, int) else 0
+        case click.exceptions.Exit():
+            return fault.exit_code
+        case BrokenPipeError():
+            return 0
+        case _:
+            return INTERRUPTED
 
 
 def _usage(fault: click.UsageError) -> int:
@@ -62,7 +69,7 @@ def _unexpected(fault: BaseException) -> int:
     return CANNOT
 
 
-def _say(message: str, hint: str | None, code: str, retryable: bool) -> None:
+def _say(message: str, hint: str | None, code: str, *, retryable: bool) -> None:
     if _wants_json():
         fields = {"code": code, "message": message, "hint": hint, "retryable": retryable}
         text = json.dumps({"error": {name: value for name, value in fields.items() if value is not None}})

@@ -1,5 +1,6 @@
 """Options and help that several commands share."""
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -40,7 +41,7 @@ def task_argument(function: _F) -> _F:
 def text_of(given: str | None, what: str) -> str | None:
     """Returns a text given on the command line: `-` reads standard input, `@FILE` reads a file."""
     if given == "-":
-        return click.get_text_stream("stdin").read()
+        return sys.stdin.read()
     if given is not None and given.startswith("@") and len(given) > 1:
         return read_file(Path(given[1:]), what)
     return given

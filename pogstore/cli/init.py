@@ -15,8 +15,8 @@ from pogstore.work import setup
 def command(env: Env, remove: bool, as_json: bool) -> None:
     """Enable pogstore in this repository; nothing is recorded before.
 
-    Sets pog.enabled and adds our refs to log.excludeDecoration, in this repository's own configuration. Running it again
-    changes nothing.
+    Sets pog.enabled and adds our refs to log.excludeDecoration, in this repository's own configuration. Running it
+    again changes nothing.
     """
     changed = setup.disable(env.store) if remove else setup.enable(env.store)
     if as_json:

@@ -25,8 +25,6 @@ TABLE = {
 }  # fmt: skip
 """Every command, by what it is for."""
 COMMANDS = tuple(name for names in TABLE.values() for name in names)
-USAGE_STATUS = 129
-INTERRUPTED_STATUS = 130
 
 
 class Table(click.Group):
@@ -90,7 +88,7 @@ def main() -> None:
     _open_standard_streams()
     status = run()
     _errors.abandon_output()
-    os._exit(status) if status == INTERRUPTED_STATUS else sys.exit(status)
+    sys.exit(status)
 
 
 def _open_standard_streams() -> None:

@@ -1,0 +1,61 @@
+"""Events as lines and as paragraphs."""
+
+from pogstore.cli._render import path_text, safe, when, who
+from pogstore.cli._values import kind_name
+from pogstore.model import Change, Opaque, Sealed, Side
+
+SHORT = 10
+
+
+def event_line(sealed: Sealed) -> str:
+    """Returns an event in one line: short id, time, kind, what it was about, who did it."""
+    event = sealed.event
+    moment = when(event.time, event.offset)[:19]
+    return f"{sealed.event_id[:SHORT]} {moment} {safe(headline(sealed))}  ({who(event.actor)})"
+
+
+def headline(sealed: Sealed) -> str:
+    """Returns the kind of an event with its tool or status and the paths that it changed; not escaped."""
+    event = sealed.event
+    words = [
+        kind_name(sealed),
+        *(str(getattr(event, name)) for name in ("tool", "status", "topic") if getattr(event, name, None)),
+    ]
+    changes: tuple[Change, ...] = getattr(event, "changes", ())
+    if changes:
+        words.append(path_text(changes[0].path) + (f" and {len(changes) - 1} more" if len(changes) > 1 else ""))
+    if getattr(event, "ok", None) is False:
+        words.append("failed")
+    return " ".join(words)
+
+
+def render_event(sealed: Sealed, texts: dict[str, str | None], *, indent: str = "    ") -> list[str]:
+    """Returns an event with its texts, as `git log` shows a commit."""
+    event = sealed.event
+    lines = [f"event {sealed.event_id}", f"Task:   {event.task}", f"Actor:  {who(event.actor)}"]
+    lines += [f"Date:   {when(event.time, event.offset)}", f"Clock:  {event.clock}"]
+    if isinstance(event, Opaque):
+        lines.append("Note:   needs a newer pogstore to be understood")
+    elif event.inferred:
+        lines.append("Note:   inferred by an importer")
+    lines += ["", indent + safe(headline(sealed))]
+    lines += [f"{indent}{change_line(change)}" for change in getattr(event, "changes", ())]
+    for name, text in texts.items():
+        shown = "(not here: private, erased or not fetched)" if text is None else safe(text, lines=True)
+        lines += ["", f"{indent}{name}:", *(f"{indent}  {line}" for line in shown.splitlines())]
+    return lines
+
+
+def change_line(change: Change) -> str:
+    """Returns one change: what happened to the path, and the first digits of what it held."""
+    verb = "unknown" if change.before is None and change.after is None else "changed"
+    if change.before is None and change.after is not None:
+        verb = "created"
+    elif change.after is None and change.before is not None:
+        verb = "deleted"
+    moved = f" (from {path_text(change.from_)})" if change.from_ else ""
+    return f"{verb} {path_text(change.path)}{moved} {_side(change.before)} -> {_side(change.after)}"
+
+
+def _side(side: Side | None) -> str:
+    return "-" if side is None else (side.blob or side.commit or "?")[:SHORT]

@@ -1,0 +1,50 @@
+"""`git pog log`: the events of a task, or of all, the newest first."""
+
+import click
+
+from pogstore.cli._context import Env, pass_env
+from pogstore.cli._events import event_line, render_event
+from pogstore.cli._options import json_option, pog_command
+from pogstore.cli._render import echo_json, echo_json_lines, page
+from pogstore.cli._values import event_value, kind_name, texts_of
+from pogstore.graph import replay_order
+from pogstore.model import Sealed
+
+
+@pog_command("log", {3: "damaged store"})
+@click.argument("names", nargs=-1, metavar="[TASK]...")
+@click.option("-n", "limit", type=click.IntRange(0), metavar="N", help="Only the last N events.")
+@click.option("--kind", multiple=True, help="Only events of this kind.")
+@click.option("--reverse", is_flag=True, help="In replay order, the oldest first.")
+@click.option("--oneline", is_flag=True, help="One line for each event.")
+@click.option("--jsonl", is_flag=True, help="Print one JSON value a line.")
+@json_option
+@pass_env
+def command(
+    env: Env,
+    names: tuple[str, ...],
+    limit: int | None,
+    kind: tuple[str, ...],
+    reverse: bool,
+    oneline: bool,
+    jsonl: bool,
+    as_json: bool,
+) -> None:
+    """Show the events of the named tasks, or of all tasks, the newest in replay order first."""
+    tasks = [env.task(name) for name in names] if names else env.store.tasks()
+    events = replay_order(sealed for task in tasks for sealed in env.store.events(task))
+    events = [sealed for sealed in events if not kind or kind_name(sealed) in kind]
+    events = events[max(0, len(events) - limit) :] if limit is not None else events
+    events = events if reverse else events[::-1]
+    if jsonl:
+        echo_json_lines(event_value(sealed) for sealed in events)
+    elif as_json:
+        echo_json([event_value(sealed) for sealed in events])
+    elif oneline:
+        page((event_line(sealed) for sealed in events), env.pager)
+    else:
+        page((line for sealed in events for line in _paragraph(env, sealed)), env.pager)
+
+
+def _paragraph(env: Env, sealed: Sealed) -> list[str]:
+    return [*render_event(sealed, texts_of(env.store, sealed)), ""]

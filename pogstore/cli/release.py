@@ -1,0 +1,20 @@
+"""`git pog release`: a claim ends."""
+
+import click
+
+from pogstore.cli._context import Env, pass_env
+from pogstore.cli._options import as_option, json_option, pog_command, task_argument
+from pogstore.cli._written import show_written
+from pogstore.work import tasks
+
+
+@pog_command("release")
+@task_argument
+@click.option("--claim", metavar="EVENT", help="End this claim, whoever made it.")
+@as_option
+@json_option
+@pass_env
+def command(env: Env, task: str, claim: str | None, as_json: bool) -> None:
+    """Give a claimed task back."""
+    of = env.store.resolve_event(claim) if claim else None
+    show_written([tasks.release(env.store, env.task(task), env.by, of=of)], as_json)
