@@ -1,0 +1,317 @@
+"""`blame`: which event last wrote each line of a file, and else which commit.
+
+Joins three sources: the events that touched the path, the commits that changed it, and `git blame` for the commit of
+each line. Answers are values, kept in the index by everything that they depend on. `attribution.py` has the algorithm.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import msgspec
+
+from pogstore import codec, digest, state
+from pogstore.errors import BadInput, NotFound
+from pogstore.graph import replay_order
+from pogstore.history.attribution import UNKNOWN, Attribution, CommitStep, EventStep, Key, Owner
+from pogstore.history.lines import split
+from pogstore.model import BlobId, Change, EventId, Observed, Oid, Opaque, Sealed, Side, TaskId
+from pogstore.store import gitlog, rows
+from pogstore.store.content import path_bytes
+from pogstore.store.gitlog import NOT_COMMITTED, CommitInfo, LineCommit, PathCommit
+from pogstore.store.libgit2 import line_hunks
+from pogstore.store.store import MAX_CONTENT, Store
+
+MEMO = "blame-1"
+NAMES_MEMO = "names-1"
+COMMIT_DELAY = 1_000_000
+"""µs: a commit counts as made at the end of its second, so that an event of the same second comes before it."""
+
+
+class BlamedLine(NamedTuple):
+    """One line and its owner: `event`, `observed`, `commit` or `unknown` (then with a reason)."""
+
+    number: int
+    text: bytes
+    owner: str
+    event: EventId | None
+    task: TaskId | None
+    commit: Oid | None
+    original: int
+    observed: EventId | None
+    reason: str | None
+    head: tuple[bytes, ...]
+
+
+class Blame(NamedTuple):
+    """The lines of one file. `absent` names events whose contents are not here, so that their lines are not known."""
+
+    path: bytes
+    lines: tuple[BlamedLine, ...]
+    events: dict[EventId, Sealed]
+    commits: dict[Oid, CommitInfo]
+    absent: tuple[EventId, ...]
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """What the memo holds: owners as runs, and the events without content."""
+
+    runs: list[tuple[Owner, int]]
+    absent: list[EventId]
+
+
+def blame(store: Store, path: bytes, revision: str | None = None, ranges: Sequence[str] = ()) -> Blame:
+    """Returns the lines of a file in the work tree, or in a revision, each with its owner.
+
+    `ranges` limit the lines, each as `git blame -L` takes them. Raises `NotFound` if there is no such file. Writes
+    nothing but the index.
+    """
+    store.refresh()
+    tip = gitlog.commit_of(store.git, revision) if revision else gitlog.find_head(store.git)
+    lines, commits = _git_lines(store, path, tip, in_work_tree=revision is None)
+    events = list(_events(store, _names(store, tip, path)))
+    found = _owners(store, path, tip, lines, events)
+    by_id = {sealed.event_id: sealed for sealed in events}
+    owners = [owner for owner, count in found.runs for _ in range(count)]
+    wanted = _limited(store, path, tip, lines, ranges, in_work_tree=revision is None) if ranges else lines
+    blamed = [_line(line, owners[line.final - 1], by_id) for line in wanted]
+    return Blame(path, tuple(blamed), by_id, commits, tuple(found.absent))
+
+
+def _git_lines(
+    store: Store, path: bytes, tip: Oid | None, *, in_work_tree: bool
+) -> tuple[list[LineCommit], dict[Oid, CommitInfo]]:
+    """Returns git's own answer; a file that is in no commit yet has lines that are not committed."""
+    if tip is not None and (not in_work_tree or gitlog.blob_at(store.git, tip, path) is not None):
+        if not in_work_tree and gitlog.blob_at(store.git, tip, path) is None:
+            raise NotFound(
+                "file", path.decode("utf-8", "replace"), "name it relative to the root, as git ls-files does"
+            )
+        return gitlog.parse_blame(gitlog.blame(store.git, path, None if in_work_tree else tip))
+    content = _work_tree_bytes(store, path)
+    head = b"%s %d %d"
+    lines = [
+        LineCommit(NOT_COMMITTED, n, n, (head % (NOT_COMMITTED.encode(), n, n),), line.removesuffix(b"\n"))
+        for n, line in enumerate(split(content), 1)
+    ]
+    return lines, {NOT_COMMITTED: CommitInfo("Not Committed Yet", 0, 0, "", boundary=False, path=path)}
+
+
+def _limited(
+    store: Store, path: bytes, tip: Oid | None, lines: list[LineCommit], ranges: Sequence[str], *, in_work_tree: bool
+) -> list[LineCommit]:
+    """Returns the lines in some ranges: by git itself, with its own heads, if it knows the file."""
+    if tip is not None and gitlog.blob_at(store.git, tip, path) is not None:
+        options = [option for text in ranges for option in ("-L", text)]
+        return gitlog.parse_blame(gitlog.blame(store.git, path, None if in_work_tree else tip, options))[0]
+    numbers = {number for text in ranges for number in _range(text, len(lines))}
+    return [line for line in lines if line.final in numbers]
+
+
+def _range(text: str, total: int) -> range:
+    """Returns the line numbers of `10,20`, `10,+5`, `10` (to the end) or `,20`."""
+    match = re.fullmatch(r"(?P<first>\d*)(?:,(?P<plus>\+?)(?P<last>\d*))?", text)
+    if match is None or not text:
+        raise BadInput(f"-L {text}", "is not START,END")
+    first = int(match["first"] or 1)
+    last = int(match["last"] or total)
+    last = first + last - 1 if match["plus"] and match["last"] else last
+    if not 0 < first <= total:
+        raise BadInput(f"-L {text}", f"the file has {total} lines")
+    return range(min(first, last), min(max(first, last), total) + 1)
+
+
+def _work_tree_bytes(store: Store, path: bytes) -> bytes:
+    root = store.layout.work_tree
+    name = path.decode("utf-8", "surrogateescape")
+    if root is None or not (root / name).is_file():
+        raise NotFound("file", path.decode("utf-8", "replace"))
+    return (root / name).read_bytes()
+
+
+def _names(store: Store, tip: Oid | None, path: bytes) -> list[bytes]:
+    """Returns a path and its older names, by git's renames and by those that events recorded."""
+    names = _git_names(store, tip, path) if tip else [path]
+    for name in names:  # grows while it is walked
+        for body in rows.events_on_path(store.index.connection, name):
+            for change in getattr(codec.decode(body).event, "changes", ()):
+                older = path_bytes(change.from_) if change.from_ and path_bytes(change.path) == name else None
+                if older and older not in names:
+                    names.append(older)
+    return names
+
+
+def _git_names(store: Store, tip: Oid, path: bytes) -> list[bytes]:
+    key = f"{tip}:{path.hex()}"
+    kept = rows.memo(store.index.connection, NAMES_MEMO, key)
+    if kept is not None:
+        return [bytes.fromhex(name) for name in kept.decode().split(" ")]
+    names = gitlog.older_names(store.git, tip, path)
+    rows.keep_memos(store.index.connection, NAMES_MEMO, {key: " ".join(name.hex() for name in names).encode()})
+    return names
+
+
+def _events(store: Store, names: Sequence[bytes]) -> tuple[Sealed, ...]:
+    """Returns the events on some paths in replay order, each told once (echoes left out)."""
+    found = {}
+    for name in names:
+        for body in rows.events_on_path(store.index.connection, name):
+            sealed = codec.decode(body)
+            found[sealed.event_id] = sealed
+    return state.distinct(state.whole(replay_order(found.values())).events).used
+
+
+def _owners(store: Store, path: bytes, tip: Oid | None, lines: list[LineCommit], events: list[Sealed]) -> _Found:
+    if not events:
+        return _Found([(UNKNOWN, len(lines))] if lines else [], [])
+    content = b"".join(line.text + b"\n" for line in lines)
+    key = _memo_key(store, path, tip, content, events)
+    kept = rows.memo(store.index.connection, MEMO, key)
+    if kept is not None:
+        return msgspec.json.decode(kept, type=_Found)
+    found = _attribute(store, path, tip, content, events)
+    rows.keep_memos(store.index.connection, MEMO, {key: msgspec.json.encode(found)})
+    return found
+
+
+def _memo_key(store: Store, path: bytes, tip: Oid | None, content: bytes, events: list[Sealed]) -> str:
+    """Everything that an answer depends on: path, commits, text, events, and which contents are here."""
+    parts = [path.hex(), tip or "", digest.hexdigest(content)]
+    for sealed in events:
+        parts.append(sealed.event_id)
+        for change in _changes(sealed):
+            sides = (change.before, change.after)
+            parts += ["1" if side and _key(store, side) else "0" for side in sides]
+    return digest.hexdigest("\n".join(parts).encode())
+
+
+def _attribute(store: Store, path: bytes, tip: Oid | None, content: bytes, events: list[Sealed]) -> _Found:
+    names = _names(store, tip, path)
+    commits = gitlog.path_commits(store.git, tip, names) if tip else []
+
+    def read(key: Key) -> bytes | None:
+        try:
+            return store.objects.read(Oid(key), MAX_CONTENT)[1]
+        except NotFound:
+            return None
+
+    attribution = Attribution(read, line_hunks)
+    attribution.replay(steps(_event_steps(store, events, set(names)), _commit_steps(commits)))
+    target = next((key for key in _keys(store, content) if attribution.knows(key)), _keys(store, content)[0])
+    head = gitlog.blob_at(store.git, tip, path) if tip else None
+    now = max([sealed.event.time for sealed in events] + [commit.time for commit in commits])
+    owners = attribution.owners(target, content, [head] if head else [], now)
+    runs = [(owner, len(list(run))) for owner, run in groupby(owners)]
+    return _Found(runs, [EventId(event) for event in attribution.absent])
+
+
+def _keys(store: Store, content: bytes) -> list[Key]:
+    """Returns the keys that a text from `git blame` may have: it does not say whether the last line ends."""
+    return [store.objects.name("blob", content), store.objects.name("blob", content[:-1])]
+
+
+def steps(events: Iterable[EventStep], commits: Iterable[CommitStep]) -> list[EventStep | CommitStep]:
+    """Returns one stream in time; an event comes before a commit of the same time.
+
+    Commits stay in their topological order, so one whose clock was behind is placed with those before it.
+    """
+    placed: list[tuple[int, int, int, EventStep | CommitStep]] = []
+    placed += [(event.time, 0, at, event) for at, event in enumerate(events)]
+    latest = 0
+    for at, commit in enumerate(commits):
+        latest = max(latest, commit.time)
+        placed.append((latest, 1, at, commit))
+    return [step for *_, step in sorted(placed, key=lambda item: item[:3])]
+
+
+def _event_steps(store: Store, events: list[Sealed], names: set[bytes]) -> list[EventStep]:
+    """Returns the changes of events on some paths, in the order of their effective times."""
+    found = []
+    for time, sealed in effective_times(events):
+        for change in _changes(sealed):
+            name = path_bytes(change.path)
+            if name in names and (change.before or change.after):
+                before, after = _side_key(store, change.before), _side_key(store, change.after)
+                found.append(EventStep(sealed.event_id, time, before, after, _chain(sealed, name)))
+    return found
+
+
+def effective_times(events: Iterable[Sealed]) -> list[tuple[int, Sealed]]:
+    """Returns events with the greatest `time` of each and its predecessors, in the order in which blame takes them.
+
+    Predecessors are the earlier events of the same task and, for what was recorded live, all earlier live events: the
+    clocks of an import say nothing about other tasks (`docs/decisions/0005-order-of-imported-events.md`).
+    """
+    by_task: dict[TaskId, int] = {}
+    live = 0
+    found = []
+    for sealed in sorted(events, key=lambda sealed: (sealed.event.clock, sealed.event_id)):
+        event = sealed.event
+        time = max(event.time, by_task.get(event.task, 0), 0 if _imported(sealed) else live)
+        by_task[event.task] = time
+        live = live if _imported(sealed) else time
+        found.append((time, sealed))
+    return sorted(found, key=lambda item: (item[0], item[1].event.clock, item[1].event_id))
+
+
+def _imported(sealed: Sealed) -> bool:
+    event = sealed.event
+    return not isinstance(event, Opaque) and event.source is not None and event.source.format != "spool"
+
+
+def _commit_steps(commits: Iterable[PathCommit]) -> Iterator[CommitStep]:
+    """Yields the commits that changed a path; a merge only if it differs from every parent."""
+    for commit, several in groupby(commits, key=lambda row: row.commit):
+        changes = list(several)
+        before = tuple(dict.fromkeys(row.before for row in changes if row.before))
+        if max(row.against for row in changes) < len(changes[0].parents):
+            continue
+        for after in dict.fromkeys(row.after for row in changes if row.after):
+            yield CommitStep(commit, changes[0].time + COMMIT_DELAY, after, before)
+
+
+def _chain(sealed: Sealed, name: bytes) -> str:
+    event = sealed.event
+    actor = event.actor
+    place = (None if isinstance(event, Opaque) else event.worktree) or (actor.session if actor else None) or event.task
+    return f"{place}:{name.hex()}"
+
+
+def _changes(sealed: Sealed) -> tuple[Change, ...]:
+    changes: tuple[Change, ...] = getattr(sealed.event, "changes", ())
+    return changes
+
+
+def _side_key(store: Store, side: Side | None) -> Key | None:
+    if side is None:
+        return None
+    return _key(store, side) or f"absent:{side.blob or side.commit}"
+
+
+def _key(store: Store, side: Side) -> Key | None:
+    if side.blob is None:
+        return None
+    found = rows.contents(store.index.connection, BlobId(side.blob))
+    return found[0].oid if found else None
+
+
+def _line(line: LineCommit, owner: Owner, events: dict[EventId, Sealed]) -> BlamedLine:
+    committed = line.commit != NOT_COMMITTED
+    sealed = events.get(EventId(owner))
+    commit = line.commit if committed else None
+    kind, event, observed, reason = "commit", None, None, None
+    if sealed is not None and isinstance(sealed.event, Observed):
+        observed = sealed.event_id
+        kind, event = ("commit", None) if committed else ("observed", sealed.event_id)
+    elif sealed is not None:
+        kind, event = "event", sealed.event_id
+    elif not committed:
+        kind, reason = "unknown", "not committed, and in no recorded event"
+    task = sealed.event.task if sealed is not None and event is not None else None
+    return BlamedLine(line.final, line.text, kind, event, task, commit, line.original, observed, reason, line.head)
+
+
+def changed_files(store: Store) -> list[bytes]:
+    """Returns the files of the work tree that differ from HEAD and still exist, sorted."""
+    return gitlog.changed_files(store.git)

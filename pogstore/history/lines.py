@@ -1,0 +1,32 @@
+"""Lines of a file as attribution sees them: split as git splits, compared without white space, weighed by letters."""
+
+SHORT = 3
+_COMMON = frozenset(
+    text.replace(" ", "").encode()
+    for text in ("return nil", "} else {", "return", "break", "continue", "pass", "else:", "try:", "end", "fi", "done",
+                 "return err", "return None", "return true", "return false", "default:", "do", "then", "begin")
+)  # fmt: skip
+
+
+def split(content: bytes) -> list[bytes]:
+    """Returns the lines of a content with their newlines; a last line without one counts."""
+    lines = content.split(b"\n")
+    last = lines.pop()
+    found = [line + b"\n" for line in lines]
+    return [*found, last] if last else found
+
+
+def normal(line: bytes) -> bytes:
+    """Returns a line without any white space."""
+    return b"".join(line.split())
+
+
+def score(line: bytes) -> int:
+    """Returns how many letters and digits a line has; a byte over 127 counts as one."""
+    return sum(1 for byte in line if byte > 127 or chr(byte).isalnum())
+
+
+def is_trivial(line: bytes) -> bool:
+    """Says whether a line stands in too many files to say who wrote it."""
+    bare = normal(line)
+    return bare in _COMMON or score(bare) < SHORT

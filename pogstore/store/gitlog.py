@@ -1,0 +1,187 @@
+"""What git itself says of the user's own history: blame, renames, the commits that changed a path, changed files.
+
+Every answer is parsed into values of ours; paths are bytes as git keeps them. Knows nothing of events.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pogstore.errors import GitFailed, NotFound
+from pogstore.model import Oid
+from pogstore.store.gitcli import Git
+
+NOT_COMMITTED = Oid("0" * 40)
+RENAME = "-M60%"
+"""How alike two files must be to count as one that was renamed."""
+
+_HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) (\d+)(?: (\d+))?\Z")
+
+
+class LineCommit(NamedTuple):
+    """One line of `git blame --porcelain`: the raw lines that git printed before it, and what they say."""
+
+    commit: Oid
+    original: int
+    final: int
+    head: tuple[bytes, ...]
+    text: bytes
+
+
+class CommitInfo(NamedTuple):
+    """Who made a commit, when and under which subject; `boundary` if git did not look behind it."""
+
+    author: str
+    time: int
+    offset: int
+    subject: str
+    boundary: bool
+    path: bytes
+
+
+class PathCommit(NamedTuple):
+    """A commit that changed a path against one parent: blobs before and after (absent: there was no file).
+
+    `against` counts the parents against which the commit changed one of the paths asked for.
+    """
+
+    commit: Oid
+    against: int
+    time: int
+    parents: tuple[Oid, ...]
+    path: bytes
+    before: Oid | None
+    after: Oid | None
+
+
+def commit_of(git: Git, revision: str) -> Oid:
+    """Returns the commit that a revision names; raises `NotFound`."""
+    done = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}", check=False)
+    if done.returncode:
+        raise NotFound("revision", revision)
+    return Oid(done.stdout.decode().strip())
+
+
+def find_head(git: Git) -> Oid | None:
+    """Returns the commit of HEAD; nothing in a repository without commits."""
+    try:
+        return commit_of(git, "HEAD")
+    except NotFound:
+        return None
+
+
+def blob_at(git: Git, commit: Oid, path: bytes) -> Oid | None:
+    """Returns the blob that a commit has at a path; nothing if there is none, or something else."""
+    done = git.run("ls-tree", "-z", "--full-tree", commit, "--", _spec(path, magic=False), check=False)
+    for record in done.stdout.split(b"\0"):
+        head, _, name = record.partition(b"\t")
+        fields = head.split()
+        if name == path and len(fields) == 3 and fields[1] == b"blob":
+            return Oid(fields[2].decode())
+    return None
+
+
+def blame(git: Git, path: bytes, revision: Oid | None, options: Sequence[str] = ()) -> bytes:
+    """Returns what `git blame --porcelain` prints for a path, in a revision or in the work tree."""
+    arguments = ["blame", "--porcelain", *options, *([revision] if revision else []), "--", _text(path)]
+    return git.run(*arguments).stdout
+
+
+def parse_blame(output: bytes) -> tuple[list[LineCommit], dict[Oid, CommitInfo]]:
+    """Returns the lines and the commits in what `git blame --porcelain` printed."""
+    lines: list[LineCommit] = []
+    commits: dict[Oid, CommitInfo] = {}
+    head: list[bytes] = []
+    fields: dict[Oid, dict[bytes, bytes]] = {}
+    for raw in output.split(b"\n")[:-1]:
+        if not raw.startswith(b"\t"):
+            head.append(raw)
+            continue
+        match = _HEADER.match(head[0])
+        if match is None:
+            raise GitFailed("blame", 0, "output that is not git's porcelain format")
+        commit = Oid(match[1].decode())
+        known = fields.setdefault(commit, {})
+        for extra in head[1:]:
+            name, _, value = extra.partition(b" ")
+            known[name] = value
+        lines.append(LineCommit(commit, int(match[2]), int(match[3]), tuple(head), raw[1:]))
+        head = []
+    for commit, known in fields.items():
+        commits[commit] = _commit_info(known)
+    return lines, commits
+
+
+def _commit_info(fields: dict[bytes, bytes]) -> CommitInfo:
+    zone = int(fields.get(b"author-tz", b"+0000"))
+    return CommitInfo(
+        author=fields.get(b"author", b"").decode("utf-8", "replace"),
+        time=int(fields.get(b"author-time", b"0")) * 1_000_000,
+        offset=(abs(zone) // 100 * 60 + abs(zone) % 100) * (-1 if zone < 0 else 1),
+        subject=fields.get(b"summary", b"").decode("utf-8", "replace"),
+        boundary=b"boundary" in fields,
+        path=fields.get(b"filename", b""),
+    )
+
+
+def older_names(git: Git, tip: Oid, path: bytes) -> list[bytes]:
+    """Returns the names a file had before its renames, the path itself first."""
+    done = git.run(
+        "log", "--follow", RENAME, "--diff-filter=RC", "--name-status", "-z", "--format=", tip, "--", _text(path)
+    )
+    names = [path]
+    fields = done.stdout.split(b"\0")
+    for at, field in enumerate(fields[:-2]):
+        if re.fullmatch(rb"\n?[RC]\d{3}", field) and fields[at + 1] not in names:
+            names.append(fields[at + 1])
+    return names
+
+
+def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]:
+    """Returns every commit behind a tip that changed one of some paths, against each of its parents, parents first."""
+    done = git.run(
+        "log", "--topo-order", "--reverse", "--full-history", "-m", "--raw", "-z", "--no-renames", "--no-abbrev",
+        "--format=%x01%H %ct %P%x01", tip, "--", *(_spec(path) for path in paths),
+    )  # fmt: skip
+    return list(_parse_log(done.stdout))
+
+
+def _parse_log(output: bytes) -> Iterator[PathCommit]:
+    parts = output.split(b"\1")[1:]
+    against, last = 0, b""
+    for head, listing in zip(parts[::2], parts[1::2], strict=True):
+        commit, time, *parents = head.split()
+        against = against + 1 if commit == last else 1
+        last = commit
+        fields = listing.lstrip(b"\0\n").split(b"\0")
+        for line, path in zip(fields[::2], fields[1::2], strict=False):
+            old, new = line.split()[2:4]
+            yield PathCommit(
+                commit=Oid(commit.decode()),
+                against=against,
+                time=int(time) * 1_000_000,
+                parents=tuple(Oid(parent.decode()) for parent in parents),
+                path=path,
+                before=_present(old),
+                after=_present(new),
+            )
+
+
+def _present(oid: bytes) -> Oid | None:
+    return None if set(oid) == {ord("0")} else Oid(oid.decode())
+
+
+def changed_files(git: Git) -> list[bytes]:
+    """Returns the files of the work tree that differ from HEAD and still exist, untracked ones included, sorted."""
+    done = git.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+    records = [record for record in done.stdout.split(b"\0") if record]
+    return sorted(record[3:] for record in records if record[1:2] != b"D" and record[:2] != b"D ")
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def _spec(path: bytes, *, magic: bool = True) -> str:
+    """A pathspec that means exactly one path, from the root of the work tree."""
+    return f":(top,literal){_text(path)}" if magic else _text(path)
