@@ -58,8 +58,8 @@ def _text(chain: Chain) -> list[str]:
     lines += _block("intent", chain.intent)
     if chain.prompt is not None:
         lines += _block("prompt", chain.prompt_text or "(not here: private, erased or not fetched)")
-    for _, text in chain.decisions:
-        lines += _block("decision", text or "(not here)")
+    for _, decision in chain.decisions:
+        lines += _block("decision", decision or "(not here)")
     lines += [
         f"review    {safe(str(getattr(sealed.event, 'verdict', '')))} by {who(sealed.event.actor)}"
         for sealed in chain.reviews

@@ -64,13 +64,14 @@ class Objects:
         if find_loose(self._directory, oid) is not None:
             return read_loose(self._directory, oid, limit=limit)
         try:
+            _, size = self._odb.read_header(oid)  # the size before the bytes: one delta can stand for gigabytes
+            if size > limit:
+                raise ObjectDamaged(oid, f"{size} bytes are over the limit of {limit}")
             kind, data = self._odb.read(oid)
         except KeyError:
             raise NotFound("object", oid) from None
         except (pygit2.GitError, ValueError) as fault:
             raise ObjectDamaged(oid, str(fault)) from fault
-        if len(data) > limit:
-            raise ObjectDamaged(oid, f"{len(data)} bytes are over the limit of {limit}")
         return _KINDS[ObjectType(kind)], data
 
     def exists(self, oid: Oid) -> bool:
@@ -164,6 +165,14 @@ def line_hunks(old: bytes, new: bytes) -> list[LineHunk]:
         )
         for hunk in patch.hunks
     ]
+
+
+def patch_body(old: bytes, new: bytes) -> bytes:
+    """Returns the hunks of a unified diff, three lines of context; nothing if a side is binary or both are equal."""
+    patch = pygit2.Patch.create_from(old, new)
+    data: bytes = patch.data
+    at = data.find(b"\n@@ ")
+    return b"" if at < 0 else data[at + 1 :]
 
 
 class Config:
