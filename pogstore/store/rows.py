@@ -1,7 +1,7 @@
 """Questions to an index that is up to date, each one query. Knows the tables of `index.py` and nothing of git."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pogstore.model import BlobId, EventId, Oid, TaskId
@@ -64,6 +64,14 @@ def events_on_path(database: sqlite3.Connection, path: bytes) -> list[bytes]:
     return [row[2] for row in rows]
 
 
+def newest_of(database: sqlite3.Connection, kinds: Sequence[str]) -> Iterator[bytes]:
+    """Yields the canonical bytes of the events of some kinds, the last in replay order first."""
+    marks = ", ".join("?" for _ in kinds)
+    query = f"SELECT body FROM events WHERE kind IN ({marks}) ORDER BY clock DESC, id DESC"  # noqa: S608 - only marks
+    for row in database.execute(query, list(kinds)):
+        yield row[0]
+
+
 def changed_paths(database: sqlite3.Connection) -> list[bytes]:
     """Returns every path that some event changed, sorted."""
     return [row[0] for row in database.execute("SELECT DISTINCT path FROM changes ORDER BY path")]
@@ -93,6 +101,35 @@ def contents_of(database: sqlite3.Connection, task: TaskId) -> Iterator[tuple[Bl
     """Yields what a task's chains hold: content, class, git blob."""
     for blob, class_, oid in database.execute("SELECT blob, class, oid FROM contents WHERE task = ?", (task,)):
         yield BlobId(blob), class_, Oid(oid)
+
+
+def carried(database: sqlite3.Connection, task: TaskId, oid: Oid) -> tuple[EventId, int] | None:
+    """Returns id and clock of the event that a carrier of a task holds; nothing if it is not in the task's chain."""
+    query = "SELECT id, clock FROM events WHERE oid = ? AND task = ?"
+    row = database.execute(query, (oid, task)).fetchone()
+    return (EventId(row[0]), row[1]) if row else None
+
+
+def holds_commit(database: sqlite3.Connection, ref: str, oid: Oid) -> bool:
+    """Says whether a commit is in the content chain of a ref."""
+    query = "SELECT 1 FROM content_commits WHERE ref = ? AND oid = ?"
+    return database.execute(query, (ref, oid)).fetchone() is not None
+
+
+def holds_stored(database: sqlite3.Connection, task: TaskId, class_: str, blob: BlobId, oid: Oid) -> bool:
+    """Says whether a task's chain holds a content as exactly this git blob, which has been checked then."""
+    query = "SELECT 1 FROM contents WHERE blob = ? AND class = ? AND task = ? AND oid = ?"
+    return database.execute(query, (blob, class_, task, oid)).fetchone() is not None
+
+
+def paths_with(database: sqlite3.Connection, task: TaskId, blob: BlobId) -> list[bytes]:
+    """Returns the paths at which a task's events saw a file version, sorted."""
+    rows = database.execute(
+        "SELECT DISTINCT c.path FROM events e JOIN changes c ON c.event = e.n"
+        " WHERE e.task = ? AND (c.after = ? OR c.before = ?) ORDER BY c.path",
+        (task, blob, blob),
+    )
+    return [row[0] for row in rows]
 
 
 def events_from(database: sqlite3.Connection, task: TaskId, format_: str) -> dict[str, EventId]:

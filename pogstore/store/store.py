@@ -3,7 +3,7 @@
 Does not know what an event means.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -83,6 +83,17 @@ class Store:
         if body is None:
             raise NotFound("event", event_id)
         return codec.decode(body)
+
+    def events_on(self, path: bytes) -> list[Sealed]:
+        """Returns the events that changed a path, or moved it away, in replay order."""
+        self.refresh()
+        return [codec.decode(body) for body in rows.events_on_path(self.index.connection, path)]
+
+    def newest_of(self, kinds: Sequence[str]) -> Iterator[Sealed]:
+        """Yields the events of some kinds, the last in replay order first."""
+        self.refresh()
+        for body in rows.newest_of(self.index.connection, kinds):
+            yield codec.decode(body)
 
     def event_ids(self, prefix: str, limit: int = 20) -> list[EventId]:
         """Returns the events whose id begins with some hex digits, sorted."""
