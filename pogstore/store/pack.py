@@ -1,0 +1,392 @@
+"""Packs: one file and its index for many objects at once, written without git, mapped, and checked against bit rot.
+
+A bulk import that wrote loose objects would pay the file system for each of them and wake the user's own gc. Formats:
+pack version 2 without deltas (git's next repack makes those), index version 2 with 64-bit offsets.
+"""
+
+import errno
+import hashlib
+import mmap
+import os
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from pogstore.errors import NotFound, ObjectDamaged
+from pogstore.model import Oid
+from pogstore.store.loose import create_file, oid_of, sync
+
+ALTERNATES_DEPTH = 6  # as far as git itself follows them
+
+_KINDS = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
+_PACK_START = struct.pack(">4sI", b"PACK", 2)
+_INDEX_START = struct.pack(">4sI", b"\xfftOc", 2)
+_PACK_HEADER = 12
+_FANOUT = struct.Struct(">256I")
+_NAMES = len(_INDEX_START) + _FANOUT.size
+_FAR = 1 << 31  # the first offset that goes into the table of 64-bit offsets, and the bit that says so
+_CHUNK = 1 << 20
+_LONGEST_ALTERNATES = 1 << 20
+
+
+class PackWriter:
+    """A pack being written to a temporary file; nobody sees it before `finish`, and nothing stays without that.
+
+    To be used in a `with` statement.
+    """
+
+    def __init__(self, pack_dir: Path, *, fsync: bool, algorithm: str = "sha1", compression: int = 1) -> None:
+        self._pack_dir = pack_dir
+        self._fsync = fsync
+        self._algorithm = algorithm
+        self._compression = compression
+        self._places: dict[bytes, _Place] = {}
+        self._offset = _PACK_HEADER
+        suffix = os.urandom(8).hex()
+        # Under these names `git prune` clears away what a crash left behind.
+        self._pack = pack_dir / f"tmp_pack_{suffix}"
+        self._index = pack_dir / f"tmp_idx_{suffix}"
+
+    def __enter__(self) -> Self:
+        self._pack_dir.mkdir(exist_ok=True)
+        self._file = create_file(self._pack)
+        self._file.write(bytes(_PACK_HEADER))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        self._pack.unlink(missing_ok=True)
+        self._index.unlink(missing_ok=True)
+
+    def add(self, oid: Oid, kind: str, data: bytes) -> None:
+        """Appends one object, once however often it is given. Raises ObjectDamaged if its bytes have another name."""
+        name = bytes.fromhex(oid)
+        if name in self._places:
+            return
+        if oid_of(kind, data, self._algorithm) != oid:
+            raise ObjectDamaged(oid, "its bytes hash to another name")
+        packed = _entry_header(_KINDS[kind], len(data)) + zlib.compress(data, self._compression)
+        self._file.write(packed)
+        self._places[name] = _Place(zlib.crc32(packed), self._offset)
+        self._offset += len(packed)
+
+    def finish(self) -> Path | None:
+        """Puts the pack and then its index in place and returns the pack's path; None if it holds no object.
+
+        A pack of the same name has the same bytes; it is replaced, in case that one is damaged.
+        """
+        if not self._places:
+            return None
+        checksum = self._seal()
+        self._write_index(_index_bytes(self._places, checksum, self._algorithm))
+        path = self._pack_dir / f"pack-{checksum.hex()}.pack"
+        self._pack.replace(path)
+        self._index.replace(path.with_suffix(".idx"))
+        if self._fsync:
+            sync(self._pack_dir)
+        return path
+
+    def _seal(self) -> bytes:
+        """Writes the count of objects, known only now, and the trailer over all bytes, which it returns."""
+        self._file.seek(0)
+        self._file.write(_PACK_START + struct.pack(">I", len(self._places)))
+        self._file.seek(0)
+        checksum = hashlib.new(self._algorithm, usedforsecurity=False)
+        while chunk := self._file.read(_CHUNK):
+            checksum.update(chunk)
+        self._file.write(checksum.digest())
+        self._file.flush()
+        if self._fsync:
+            os.fsync(self._file.fileno())
+        self._file.close()
+        return checksum.digest()
+
+    def _write_index(self, index: bytes) -> None:
+        with create_file(self._index) as file:
+            file.write(index)
+            file.flush()
+            if self._fsync:
+                os.fsync(file.fileno())
+
+
+class PackIndex:
+    """The names in a pack and where they stand in it, read from its mapped index; to be closed, or used with `with`."""
+
+    def __init__(self, view: mmap.mmap, width: int, fanout: tuple[int, ...]) -> None:
+        self._view = view
+        self._width = width
+        self._fanout = fanout
+
+    @classmethod
+    def open(cls, path: Path, algorithm: str = "sha1") -> Self:
+        """Maps the index at `path`. Raises ObjectDamaged unless its parts fill the file exactly.
+
+        Its checksum is not read: that is `check_pack`'s work.
+        """
+        width = hashlib.new(algorithm, usedforsecurity=False).digest_size
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            start = file.read(_NAMES)
+            reason = _index_fault(start, size, width)
+            if reason:
+                raise ObjectDamaged(path.name, reason)
+            view = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return cls(view, width, _FANOUT.unpack_from(start, len(_INDEX_START)))
+
+    def __len__(self) -> int:
+        return self._fanout[-1]
+
+    def __contains__(self, oid: object) -> bool:
+        return isinstance(oid, str) and self._find(oid) is not None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Unmaps the index; it answers nothing any more."""
+        self._view.close()
+
+    def oids(self) -> Iterator[Oid]:
+        """Yields every name, in ascending order."""
+        for position in range(len(self)):
+            yield Oid(self._name(position).hex())
+
+    def offset(self, oid: str) -> int:
+        """Returns the byte of the pack where an object begins. Raises NotFound when the pack does not hold it."""
+        position = self._find(oid)
+        if position is None:
+            raise NotFound("object", oid)
+        near_table = _NAMES + len(self) * (self._width + 4)
+        near: int = struct.unpack_from(">I", self._view, near_table + 4 * position)[0]
+        return near if near < _FAR else self._far_offset(oid, near_table + 4 * len(self), near - _FAR)
+
+    def _far_offset(self, oid: str, table: int, position: int) -> int:
+        place = table + 8 * position
+        if place + 8 > len(self._view) - 2 * self._width:
+            raise ObjectDamaged(oid, "the pack's index points outside its table of offsets")
+        far: int = struct.unpack_from(">Q", self._view, place)[0]
+        return far
+
+    def _name(self, position: int) -> bytes:
+        start = _NAMES + position * self._width
+        return self._view[start : start + self._width]
+
+    def _find(self, oid: str) -> int | None:
+        try:
+            wanted = bytes.fromhex(oid)
+        except ValueError:
+            return None
+        if len(wanted) != self._width:
+            return None
+        low = self._fanout[wanted[0] - 1] if wanted[0] else 0
+        high = self._fanout[wanted[0]]
+        while low < high:
+            middle = (low + high) // 2
+            if self._name(middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < self._fanout[wanted[0]] and self._name(low) == wanted else None
+
+
+class _Place(NamedTuple):
+    """What an index says of one object."""
+
+    crc: int
+    offset: int
+
+
+class _Summary(NamedTuple):
+    """What one pass over a file that ends in a checksum tells."""
+
+    start: bytes
+    end: bytes
+    computed: bytes
+    size: int
+
+
+def write_pack(
+    pack_dir: Path,
+    objects: Iterable[tuple[Oid, str, bytes]],
+    *,
+    fsync: bool,
+    algorithm: str = "sha1",
+    compression: int = 1,
+) -> Path | None:
+    """Writes objects (name, kind, bytes) as one pack with its index and returns its path; None if there are none."""
+    with PackWriter(pack_dir, fsync=fsync, algorithm=algorithm, compression=compression) as writer:
+        for oid, kind, data in objects:
+            writer.add(oid, kind, data)
+        return writer.finish()
+
+
+def object_dirs(objects_dir: Path) -> list[Path]:
+    """Returns an objects directory and those it borrows from, each once, nearest first, as deep as git follows."""
+    found = [objects_dir]
+    seen = {objects_dir.resolve()}
+    level = found
+    for _ in range(ALTERNATES_DEPTH):
+        level = [path for lender in level for path in _alternates(lender) if not _is_known(path, seen)]
+        found = found + level
+    return found
+
+
+def packs(objects_dir: Path) -> list[Path]:
+    """Returns the packs that have an index, borrowed ones too; a pack without one is not in use yet."""
+    return [
+        path
+        for directory in object_dirs(objects_dir)
+        for path in sorted((directory / "pack").glob("*.pack"))
+        if path.with_suffix(".idx").is_file()
+    ]
+
+
+def check_pack(path: Path, algorithm: str = "sha1") -> str | None:
+    """Says what is wrong with the bytes of a pack or of its index, or None; any changed or missing byte is noticed.
+
+    Reads both files once in bounded memory. It trusts whoever wrote them: that every name fits its object is for
+    `git verify-pack` to say.
+    """
+    try:
+        pack = _summary(path, algorithm, _PACK_HEADER)
+        index = _summary(path.with_suffix(".idx"), algorithm, _NAMES)
+    except OSError as fault:
+        return f"'{Path(fault.filename or path).name}' cannot be read: {fault.strerror}"
+    return _pack_fault(pack) or _checked_index_fault(index) or _pair_fault(pack, index)
+
+
+def _entry_header(kind: int, size: int) -> bytes:
+    """Returns the head of an object in a pack: its kind and its size, four bits and then seven to a byte."""
+    head = bytearray()
+    byte = kind << 4 | size & 0x0F
+    size >>= 4
+    while size:
+        head.append(byte | 0x80)
+        byte = size & 0x7F
+        size >>= 7
+    head.append(byte)
+    return bytes(head)
+
+
+def _index_bytes(places: dict[bytes, _Place], checksum: bytes, algorithm: str) -> bytes:
+    """Returns the index of a pack: fan-out, names, CRCs, offsets, those that need 64 bits, and two checksums."""
+    names = sorted(places)
+    near: list[int] = []
+    far: list[int] = []
+    for name in names:
+        offset = places[name].offset
+        near.append(offset if offset < _FAR else _FAR | len(far))
+        if offset >= _FAR:
+            far.append(offset)
+    parts = (
+        _INDEX_START,
+        _FANOUT.pack(*_fanout(names)),
+        *names,
+        struct.pack(f">{len(names)}I", *(places[name].crc for name in names)),
+        struct.pack(f">{len(near)}I", *near),
+        struct.pack(f">{len(far)}Q", *far),
+        checksum,
+    )
+    index = b"".join(parts)
+    return index + hashlib.new(algorithm, index, usedforsecurity=False).digest()
+
+
+def _fanout(names: list[bytes]) -> list[int]:
+    """Returns for every first byte how many names are not above it."""
+    counts = [0] * 256
+    for name in names:
+        counts[name[0]] += 1
+    total = 0
+    for byte, count in enumerate(counts):
+        total += count
+        counts[byte] = total
+    return counts
+
+
+def _index_fault(start: bytes, size: int, width: int) -> str | None:
+    """Says why an index that begins so and is so large cannot be one, or None."""
+    if len(start) < _NAMES:
+        return "its index is too short"
+    if not start.startswith(_INDEX_START):
+        return "its index is not of version 2"
+    fanout = _FANOUT.unpack_from(start, len(_INDEX_START))
+    if any(low > high for low, high in pairwise(fanout)):
+        return "the fan-out of its index goes down"
+    far, odd = divmod(size - _NAMES - fanout[-1] * (width + 8) - 2 * width, 8)
+    if odd or not 0 <= far <= fanout[-1]:
+        return "its index has not the size that its count asks for"
+    return None
+
+
+def _alternates(objects_dir: Path) -> list[Path]:
+    """Returns the existing directories that `info/alternates` names, in its order."""
+    try:
+        with (objects_dir / "info" / "alternates").open("rb") as file:
+            lines = file.read(_LONGEST_ALTERNATES).splitlines()
+    except OSError:
+        return []
+    named = (objects_dir / os.fsdecode(line) for line in lines if line and not line.startswith(b"#"))
+    return [path for path in named if path.is_dir()]
+
+
+def _is_known(path: Path, seen: set[Path]) -> bool:
+    real = path.resolve()
+    known = real in seen
+    seen.add(real)
+    return known
+
+
+def _summary(path: Path, algorithm: str, keep: int) -> _Summary:
+    """Reads a file once: its first `keep` bytes, its last two checksums, and the hash of all but the last one."""
+    if not path.is_file():
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", str(path))
+    hasher = hashlib.new(algorithm, usedforsecurity=False)
+    width = hasher.digest_size
+    start, end = b"", b""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        left = size - width
+        while left > 0 and (chunk := file.read(min(_CHUNK, left))):
+            hasher.update(chunk)
+            start = start or chunk[:keep]
+            end = (end + chunk[-width:])[-width:]
+            left -= len(chunk)
+        end += file.read(width)
+    return _Summary(start, end, hasher.digest(), size)
+
+
+def _pack_fault(pack: _Summary) -> str | None:
+    if not pack.start.startswith(b"PACK"):
+        return "the pack does not begin as one"
+    if len(pack.start) < _PACK_HEADER or not pack.start.startswith(_PACK_START):
+        return "the pack is not of version 2"
+    if not pack.end.endswith(pack.computed):
+        return "the bytes of the pack do not hash to its checksum"
+    return None
+
+
+def _checked_index_fault(index: _Summary) -> str | None:
+    fault = _index_fault(index.start, index.size, len(index.computed))
+    if fault is None and not index.end.endswith(index.computed):
+        return "the bytes of its index do not hash to its checksum"
+    return fault
+
+
+def _pair_fault(pack: _Summary, index: _Summary) -> str | None:
+    width = len(pack.computed)
+    if index.end[:width] != pack.end[-width:]:
+        return "its index is that of another pack"
+    if index.start[-4:] != pack.start[8:_PACK_HEADER]:
+        return "the pack and its index do not count the same objects"
+    return None
