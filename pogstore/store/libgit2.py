@@ -17,7 +17,7 @@ from pogstore.errors import LockHeld, NotARepository, NotFound, ObjectDamaged, S
 from pogstore.model import Oid
 from pogstore.store.contract import NewObject
 from pogstore.store.layout import Layout
-from pogstore.store.loose import find_loose, oid_of, read_loose
+from pogstore.store.loose import find_loose, oid_of, read_loose, write_loose
 from pogstore.store.pack import write_pack
 from pogstore.store.refs import list_refs
 
@@ -31,7 +31,6 @@ _KINDS = {
     ObjectType.BLOB: "blob",
     ObjectType.TAG: "tag",
 }
-_TYPES = {name: number for number, name in _KINDS.items()}
 
 
 class LineHunk(NamedTuple):
@@ -87,21 +86,10 @@ class Objects:
         wanted = list(objects)
         if len(wanted) >= PACK_FROM:
             return write_pack(self._directory / "pack", wanted, fsync=fsync)
-        pygit2.settings.enable_fsync_gitdir(fsync)
+        pygit2.settings.enable_fsync_gitdir(fsync)  # for the refs that follow
         for item in wanted:
-            self._clear_damaged(item.oid)
-            self._odb.write(_TYPES[item.kind], item.data)
+            write_loose(self._directory, item.kind, item.data, fsync=fsync)
         return None
-
-    def _clear_damaged(self, oid: Oid) -> None:
-        """Unlinks a damaged loose object: writing the same content again would leave it as it is."""
-        loose = find_loose(self._directory, oid)
-        if loose is None:
-            return
-        try:
-            read_loose(self._directory, oid, limit=1 << 31)
-        except ObjectDamaged:
-            loose.unlink(missing_ok=True)
 
 
 class Refs:

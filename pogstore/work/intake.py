@@ -33,14 +33,14 @@ def take(
 ) -> Taken:
     """Takes the drafts of some tasks in one write; what the store holds already is skipped by its source key.
 
-    `progress` is told how many drafts were taken since it was called last.
+    `drafts` may be gone through more than once, if somebody else moves a ref meanwhile. `progress` is told how many
+    drafts were taken since it was called last.
     """
-    several = list(drafts)
 
     def write(batch: Batch) -> Taken:
         store.refresh()
         intake = _Intake(store, batch, imported)
-        for task_drafts in several:
+        for task_drafts in drafts:
             intake.take_task(task_drafts)
             if progress is not None:
                 progress(len(task_drafts.drafts))

@@ -1,0 +1,121 @@
+"""`git pog import`: the records of other tools become tasks and events."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import msgspec
+
+from pogstore.cli._context import Env, now, pass_env
+from pogstore.cli._options import json_option, pog_command
+from pogstore.cli._render import echo, echo_json, safe
+from pogstore.draft import Oddity, TaskDrafts
+from pogstore.interop.claude_code import read_transcripts
+from pogstore.interop.json_lines import Transcript
+from pogstore.interop.pog_yaml import TaskFile, read_tasks, wanted
+from pogstore.work.intake import Taken, take
+from pogstore.work.sources import Lines, lowest_root, read_folder
+
+
+@click.group("import", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Take in what other tools recorded. Importing twice adds nothing.
+
+    Exit status: 0 done, 128 cannot, 129 wrong usage.
+    """
+
+
+@pog_command("pog-task")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--oddities", is_flag=True, help="List everything odd, not only how much of each kind.")
+@json_option
+@pass_env
+def pog_task(env: Env, folder: Path, oddities: bool, as_json: bool) -> None:
+    """Import the task files (YAML 1.1 to 1.3, JSONL 1.0) and records below DIR, the folder that holds list/."""
+    files = [TaskFile(found.path, found.data) for found in read_folder(folder, wanted)]
+    reading = read_tasks(files, repository=lowest_root(folder), now=now())
+    with _progress(len(reading.tasks), "tasks") as advance:
+        taken = take(env.store, reading.tasks, progress=lambda _: advance(1))
+    _report(taken, reading.oddities, oddities, as_json)
+
+
+@pog_command("claude-code")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option(
+    "--root", "roots", multiple=True, metavar="DIR",
+    help="Where the repository lay on the recording machine; by default the session's own directory.",
+)  # fmt: skip
+@click.option("--oddities", is_flag=True, help="List everything odd, not only how much of each kind.")
+@json_option
+@pass_env
+def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddities: bool, as_json: bool) -> None:
+    """Import transcripts of Claude Code, those of its sub-agents included: one task for each session.
+
+    A session's title, prompts, replies and outputs are private: they stay in this repository until you say otherwise.
+    """
+    sessions = _Sessions([Transcript(path.name, Lines(path)) for path in _transcripts(files)], roots)
+    with _progress(None, "sessions") as advance:
+        taken = take(env.store, sessions, progress=lambda _: advance(1))
+    _report(taken, sessions.oddities, oddities, as_json)
+
+
+command.add_command(pog_task)
+command.add_command(claude_code)
+
+
+class _Sessions:
+    """The sessions in some transcripts, read one at a time, anew each time they are gone through."""
+
+    def __init__(self, transcripts: Sequence[Transcript], roots: Sequence[str]) -> None:
+        self._transcripts, self._roots = transcripts, roots
+        self.oddities: list[Oddity] = []
+
+    def __iter__(self) -> Iterator[TaskDrafts]:
+        self.oddities.clear()
+        for reading in read_transcripts(self._transcripts, roots=self._roots):
+            self.oddities += reading.oddities
+            yield from reading.tasks
+
+
+def _transcripts(files: Iterable[Path]) -> Iterator[Path]:
+    """Yields the files named, and every transcript below a directory named."""
+    for path in files:
+        if path.is_dir():
+            yield from sorted(found for found in path.rglob("*.jsonl") if found.is_file())
+        else:
+            yield path
+
+
+@contextmanager
+def _progress(length: int | None, label: str) -> Iterator[Callable[[int], None]]:
+    """Shows a progress bar on standard error while a person is watching."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=length or 0, label=label, file=sys.stderr, show_pos=True) as bar:
+
+        def advance(steps: int) -> None:
+            if length is None:
+                bar.length = (bar.length or 0) + steps
+            bar.update(steps)
+
+        yield advance
+
+
+def _report(taken: Taken, oddities: Sequence[Oddity], every: bool, as_json: bool) -> None:
+    if as_json:
+        echo_json(taken._asdict() | {"oddities": [msgspec.to_builtins(oddity) for oddity in oddities]})
+        return
+    echo(f"{taken.tasks} new tasks, {taken.events} new events, {taken.known} known before")
+    if taken.redacted:
+        echo("redacted: " + ", ".join(f"{count} {kind}" for kind, count in sorted(taken.redacted.items())))
+    if every:
+        for oddity in oddities:
+            echo(f"{safe(oddity.code)} {safe(oddity.where)}: {safe(oddity.detail)}")
+    elif oddities:
+        counts = sorted(Counter(oddity.code for oddity in oddities).items())
+        echo(f"{len(oddities)} oddities: " + ", ".join(f"{count} {safe(code)}" for code, count in counts))
+        echo("hint: '--oddities' lists each of them")
