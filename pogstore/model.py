@@ -365,6 +365,12 @@ KINDS: dict[str, type[Event]] = {
 }  # fmt: skip
 """Every kind of event that this version understands, by its name."""
 
+AnyEvent = (
+    Defined | Claimed | Released | Moved | Checked | Prompted | Decided | Noted | Stepped | Ran | Refused | Observed
+    | Committed | Reviewed | RolledBack | Restored | Replayed | Signed | Joined | Redacted
+)  # fmt: skip
+"""The same kinds as a union, so that the type checker names every `match` that lacks one."""
+
 
 def kind_of(event: Event) -> str:
     """Returns the name of an event's kind."""
