@@ -39,10 +39,14 @@ class EventStep(NamedTuple):
 
 
 class CommitStep(NamedTuple):
-    """A commit that holds a version, over what its parents held."""
+    """A commit that holds a version, over what its parents held.
+
+    `authored` is when its work was done, which a rebase leaves as it is.
+    """
 
     commit: Owner
     time: int
+    authored: int
     after: Key | None
     parents: tuple[Key, ...]
 
@@ -152,7 +156,7 @@ class Attribution:
         parents = [parent for parent in step.parents if parent in self._versions]
         known = self._versions.get(step.after)
         if known is None:
-            owners = self._explain(step.after, step.time, parents, step.commit)
+            owners = self._explain(step.after, step.time, parents, step.commit, step.authored)
             known = self._versions[step.after] = Version(
                 split(content), owners, parents[0] if parents else None, step.time
             )
@@ -198,16 +202,18 @@ class Attribution:
             self._recent.remove(key)
         self._recent = [*self._recent, key][-6:]
 
-    def _explain(self, key: Key, time: int, parents: Sequence[Key], rest: Owner) -> list[Owner]:
+    def _explain(
+        self, key: Key, time: int, parents: Sequence[Key], rest: Owner, authored: int | None = None
+    ) -> list[Owner]:
         """Returns owners for a content: bound to its parents, then to the versions near it, then `rest`."""
         work = _Explanation(split(self._bytes[key]))
         for parent in parents:
             self._bind(work, parent, key)
         for parent in parents:
             self._bind_spaces(work, parent)
-        for near in self._near(time, parents):
+        for near in self._near(time, time if authored is None else min(authored, time), parents):
             self._carry(work, near, key, time)
-        self._keep_supported(work, time, parents)
+        self._keep_supported(work, time if authored is None else min(authored, time), parents)
         return [owner if owner is not None else rest for owner in work.owners]
 
     def _bind(self, work: "_Explanation", parent: Key, key: Key) -> None:
@@ -228,9 +234,10 @@ class Attribution:
                 work.owners[new_at] = owner
                 work.bound.add(new_at)
 
-    def _near(self, time: int, parents: Sequence[Key]) -> list[Key]:
+    def _near(self, time: int, authored: int, parents: Sequence[Key]) -> list[Key]:
+        """Returns the newest versions that are not later than a moment and not much older than the work in question."""
         leaves = [key for key in set(self._leaves.values()) if key not in parents]
-        recent = [key for key in leaves if 0 <= time + SLACK - self._versions[key].time <= WINDOW]
+        recent = [key for key in leaves if authored - WINDOW <= self._versions[key].time <= time + SLACK]
         return sorted(recent, key=lambda key: (-self._versions[key].time, key))[:NEAREST]
 
     def _carry(self, work: "_Explanation", near: Key, key: Key, time: int) -> None:

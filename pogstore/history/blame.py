@@ -268,7 +268,7 @@ def _commit_steps(commits: Iterable[PathCommit]) -> Iterator[CommitStep]:
         if max(row.against for row in changes) < len(changes[0].parents):
             continue
         for after in dict.fromkeys(row.after for row in changes if row.after):
-            yield CommitStep(commit, changes[0].time + COMMIT_DELAY, after, before)
+            yield CommitStep(commit, changes[0].time + COMMIT_DELAY, changes[0].authored, after, before)
 
 
 def _chain(sealed: Sealed, name: bytes) -> str:

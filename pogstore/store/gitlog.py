@@ -48,6 +48,7 @@ class PathCommit(NamedTuple):
     commit: Oid
     against: int
     time: int
+    authored: int
     parents: tuple[Oid, ...]
     path: bytes
     before: Oid | None
@@ -141,7 +142,7 @@ def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]
     """Returns every commit behind a tip that changed one of some paths, against each of its parents, parents first."""
     done = git.run(
         "log", "--topo-order", "--reverse", "--full-history", "-m", "--raw", "-z", "--no-renames", "--no-abbrev",
-        "--format=%x01%H %ct %P%x01", tip, "--", *(_spec(path) for path in paths),
+        "--format=%x01%H %ct %at %P%x01", tip, "--", *(_spec(path) for path in paths),
     )  # fmt: skip
     return list(_parse_log(done.stdout))
 
@@ -150,7 +151,7 @@ def _parse_log(output: bytes) -> Iterator[PathCommit]:
     parts = output.split(b"\1")[1:]
     against, last = 0, b""
     for head, listing in zip(parts[::2], parts[1::2], strict=True):
-        commit, time, *parents = head.split()
+        commit, time, authored, *parents = head.split()
         against = against + 1 if commit == last else 1
         last = commit
         fields = listing.lstrip(b"\0\n").split(b"\0")
@@ -160,6 +161,7 @@ def _parse_log(output: bytes) -> Iterator[PathCommit]:
                 commit=Oid(commit.decode()),
                 against=against,
                 time=int(time) * 1_000_000,
+                authored=int(authored) * 1_000_000,
                 parents=tuple(Oid(parent.decode()) for parent in parents),
                 path=path,
                 before=_present(old),

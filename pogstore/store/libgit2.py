@@ -24,6 +24,8 @@ from pogstore.store.refs import list_refs
 PACK_FROM = 64
 """So many objects in one write become a pack; fewer stay loose."""
 RETRY_SECONDS = 5.0
+DIFF_FLAGS = DiffOption.FORCE_TEXT | DiffOption.INDENT_HEURISTIC
+"""As git's own diff and blame: every content by lines, hunks slid to where indentation says a block begins."""
 
 _KINDS = {
     ObjectType.COMMIT: "commit",
@@ -143,7 +145,7 @@ def line_hunks(old: bytes, new: bytes) -> list[LineHunk]:
     """
     if old == new:
         return []
-    patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=DiffOption.FORCE_TEXT)
+    patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=DIFF_FLAGS)
     return [
         LineHunk(
             hunk.old_start - (1 if hunk.old_lines else 0),

@@ -1,0 +1,5 @@
+"""`python -m pogstore` is `git pog`."""
+
+from pogstore.cli.main import main
+
+main()
