@@ -87,7 +87,7 @@ def read_records(transcript: Transcript, decode: Callable[[bytes, int], T], oddi
 
 
 def _report(faults: list[tuple[int, str]], name: str, *, last: int, readable: int, oddities: Oddities) -> None:
-    if not readable:
+    if faults and not readable:
         oddities.count("unreadable", name, "no line of it is a record")
         return
     for number, fault in faults:
