@@ -214,6 +214,7 @@ class Attribution:
         for near in self._near(time, time if authored is None else min(authored, time), parents):
             self._carry(work, near, key, time)
         self._keep_supported(work, time if authored is None else min(authored, time), parents)
+        self._fill_between(work)
         return [owner if owner is not None else rest for owner in work.owners]
 
     def _bind(self, work: "_Explanation", parent: Key, key: Key) -> None:
@@ -269,6 +270,17 @@ class Attribution:
             if fresh < SUPPORT and not pending:
                 for at in places:
                     work.owners[at] = None
+
+    def _fill_between(self, work: "_Explanation") -> None:
+        """Gives free lines that stand in every file (blank ones, brackets) to the event above, between two claims."""
+        claimed = {at for owner, places in work.claimed.items() for at in places if work.owners[at] == owner}
+        above: int | None = None
+        for at in sorted(claimed):
+            between = range(above + 1, at) if above is not None else range(0)
+            if above is not None and all(work.owners[n] is None and is_trivial(work.lines[n]) for n in between):
+                for n in between:
+                    work.owners[n] = work.owners[above]
+            above = at
 
 
 class _Explanation:
