@@ -29,13 +29,17 @@ SUPPORT = 20
 
 
 class EventStep(NamedTuple):
-    """An event that made `after` of `before`; `chain` tells the places apart in which versions follow each other."""
+    """An event that made `after` of `before`; `chain` tells the places apart in which versions follow each other.
+
+    With `unsure` an absent `before` is one that nobody saw, not a file that did not exist.
+    """
 
     event: Owner
     time: int
     before: Key | None
     after: Key | None
     chain: str
+    unsure: bool = False
 
 
 class CommitStep(NamedTuple):
@@ -106,6 +110,8 @@ class Attribution:
 
     def _take_event(self, step: EventStep) -> None:
         self._event_times[step.event] = step.time
+        if step.unsure and step.before is None and self._recent:
+            step = step._replace(before=self._leaves.get(step.chain, self._recent[-1]))
         if step.after is None:
             self._leaves.pop(step.chain, None)
             return

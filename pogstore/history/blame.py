@@ -25,6 +25,8 @@ from pogstore.store.store import MAX_CONTENT, Store
 
 MEMO = "blame-1"
 NAMES_MEMO = "names-1"
+BEFORE_UNSEEN = "no-before"
+"""Why an event's coverage is partial if nobody saw what a file held before."""
 COMMIT_DELAY = 1_000_000
 """µs: a commit counts as made at the end of its second, so that an event of the same second comes before it."""
 
@@ -233,7 +235,8 @@ def _event_steps(store: Store, events: list[Sealed], names: set[bytes]) -> list[
             name = path_bytes(change.path)
             if name in names and (change.before or change.after):
                 before, after = _side_key(store, change.before), _side_key(store, change.after)
-                found.append(EventStep(sealed.event_id, time, before, after, _chain(sealed, name)))
+                unsure = getattr(sealed.event, "coverage_reason", None) == BEFORE_UNSEEN
+                found.append(EventStep(sealed.event_id, time, before, after, _chain(sealed, name), unsure))
     return found
 
 

@@ -11,6 +11,7 @@ from pogstore import state
 from pogstore.draft import FileVersion
 from pogstore.errors import Conflict, NotFound, NoWorkTree
 from pogstore.graph import replay_order
+from pogstore.history.blame import BEFORE_UNSEEN
 from pogstore.history.linemerge import merge
 from pogstore.history.names import Named
 from pogstore.model import (
@@ -79,7 +80,7 @@ def plan_rollback(store: Store, named: Sequence[Named]) -> Plan:
     outcomes: list[Outcome] = []
     obstacles: list[Obstacle] = []
     for sealed in reversed(targets):
-        found = [tree.take_out(change) for change in _changes(sealed)]
+        found = [_take_out(tree, sealed, change) for change in _changes(sealed)]
         obstacles += [
             Obstacle(_spelled(change.path), reason, sealed.event_id, _later(store, change, sealed, targets))
             for change, reason in zip(_changes(sealed), found, strict=True)
@@ -230,6 +231,13 @@ def _targets(store: Store, named: Iterable[Named]) -> list[Sealed]:
         events = state.distinct(state.whole(store.events(name.task)).events).used
         found |= {sealed.event_id: sealed for sealed in events if isinstance(sealed.event, Stepped | Ran)}
     return [sealed for sealed in replay_order(found.values()) if _changes(sealed)]
+
+
+def _take_out(tree: _Tree, sealed: Sealed, change: Change) -> str:
+    """Plans the inverse of one change; what nobody saw before it cannot be brought back."""
+    if change.before is None and getattr(sealed.event, "coverage_reason", None) == BEFORE_UNSEEN:
+        return "not-recorded"
+    return tree.take_out(change)
 
 
 def _changes(sealed: Sealed) -> tuple[Change, ...]:

@@ -87,12 +87,13 @@ class _Intake:
             return draft
         if not draft.versioned:
             return None
-        versions = [key for key in found if key == source.key or key.startswith(f"{source.key}~")]
-        said = [self._said(found[key]) for key in versions]
-        if any(text is None for text in said) or self._saying(draft) in said:
+        versions = 1 + sum(key.startswith(f"{source.key}~") for key in found)
+        latest = source.key if versions == 1 else f"{source.key}~{versions}"
+        said = self._said(found.get(latest, found[source.key]))
+        if said is None or said == self._saying(draft):
             return None
         return msgspec.structs.replace(
-            draft, source=msgspec.structs.replace(source, key=f"{source.key}~{len(versions) + 1}")
+            draft, source=msgspec.structs.replace(source, key=f"{source.key}~{versions + 1}")
         )
 
     def _said(self, event_id: EventId) -> tuple[object, ...] | None:
