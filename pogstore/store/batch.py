@@ -16,7 +16,7 @@ from pogstore.store.clock import write_clock
 from pogstore.store.contract import NewObject, Objects, Refs
 from pogstore.store.index import Index
 from pogstore.store.layout import Layout
-from pogstore.store.refs import content_ref, task_ref
+from pogstore.store.refs import TASKS, content_ref, task_ref
 
 OMITTED_LARGE = "too-large"
 
@@ -71,11 +71,19 @@ class Batch:
         A task ref is one commit from which every event of the task can be reached, so there is one head.
         """
         if task not in self._tips:
-            tip = self._tip(task_ref(task))
+            tip = self.tip(task_ref(task))
             if tip is None:
                 return None
             self._tips[task] = chain.read_link(self._host.objects, tip).sealed
         return self._tips[task]
+
+    def tip(self, ref: str) -> Oid | None:
+        """Returns what a ref points at, the moves of this batch included."""
+        if ref in self._moved:
+            return self._moved[ref]
+        if ref not in self._read:
+            self._read[ref] = self._host.refs.read(ref)
+        return self._read[ref]
 
     def append(self, event: Event, *, imported: bool = False) -> Sealed:
         """Adds an event over the head of its task and returns it sealed; `parents` and `clock` are set here.
@@ -88,8 +96,8 @@ class Batch:
         above = [] if head is None else [head.event.clock]
         clock = graph.next_clock(above, 0 if imported else self._highest())
         sealed = codec.encode(_placed(event, parents, clock))
-        self._add_carrier(sealed, [tip] if (tip := self._tip(task_ref(task))) else [])
-        self._clock = max(self._highest(), clock)
+        self._add_carrier(sealed, [tip] if (tip := self.tip(task_ref(task))) else [])
+        self.accept(clock)  # over a head that is ahead it does not count
         return sealed
 
     def join(self, heads: Mapping[Oid, Sealed]) -> Sealed:
@@ -109,6 +117,7 @@ class Batch:
         """Moves a ref to an object that is in the repository already."""
         self._read.setdefault(ref, old)
         self._moved[ref] = new
+        self._tips.pop(TaskId(ref.removeprefix(TASKS)), None)
 
     def add_text(self, task: TaskId, text: str, class_: str) -> Text:
         """Adds a text with a salt drawn now, and returns how events name it. The caller has redacted it."""
@@ -139,7 +148,7 @@ class Batch:
         if not self._moved:
             return
         self._host.objects.write(self._objects.values(), fsync=self._host.fsync)
-        for ref in sorted(self._moved, key=lambda name: (name.startswith("refs/pog/tasks/"), name)):
+        for ref in sorted(self._moved, key=lambda name: (name.startswith(TASKS), name)):
             old, new = self._read.get(ref), self._moved[ref]
             if old != new:
                 self._host.refs.compare_and_swap(ref, old, new)
@@ -151,13 +160,6 @@ class Batch:
             self._clock = self._host.highest_clock()
         return self._clock
 
-    def _tip(self, ref: str) -> Oid | None:
-        if ref in self._moved:
-            return self._moved[ref]
-        if ref not in self._read:
-            self._read[ref] = self._host.refs.read(ref)
-        return self._read[ref]
-
     def _add_object(self, kind: str, data: bytes) -> Oid:
         oid = self._host.objects.name(kind, data)
         self._objects.setdefault(oid, NewObject(oid, kind, data))
@@ -165,7 +167,7 @@ class Batch:
 
     def _add_carrier(self, sealed: Sealed, parents: list[Oid]) -> None:
         task = sealed.event.task
-        self._tip(task_ref(task))
+        self.tip(task_ref(task))
         self._add_object("tree", b"")
         self._moved[task_ref(task)] = self._add_object("commit", carrier(sealed, parents))
         self._tips[task] = sealed
@@ -174,12 +176,19 @@ class Batch:
     def _add_content(self, task: TaskId, class_: str, name: str, data: bytes) -> None:
         self._contents.setdefault((task, class_), {}).setdefault(name, self._add_object("blob", data))
 
+    def _time(self, task: TaskId) -> int:
+        """Returns the time of the newest event of this batch; of the head, where a chain is settled without any."""
+        if task in self._newest:
+            return self._newest[task]
+        head = self.head(task)
+        return head.event.time if head else 0
+
     def _add_content_commits(self) -> None:
         for (task, class_), names in sorted(self._contents.items()):
             ref = content_ref(task, class_)
-            tip = self._tip(ref)
+            tip = self.tip(ref)
             tree = self._add_object("tree", content.tree(names))
-            commit = content_commit(tree, [tip] if tip else [], self._newest.get(task, 0))
+            commit = content_commit(tree, [tip] if tip else [], self._time(task))
             self._moved[ref] = self._add_object("commit", commit)
         self._contents.clear()
 

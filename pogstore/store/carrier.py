@@ -9,8 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pogstore import codec
 from pogstore.errors import ObjectDamaged
-from pogstore.model import Event, OddPath, Oid, Opaque, Path, Person, Sealed, kind_of
+from pogstore.model import Event, OddPath, Oid, Opaque, Person, Sealed, kind_of
 
 EMPTY_TREE = Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 SUBJECT_LENGTH = 120
@@ -39,7 +40,7 @@ def carrier(sealed: Sealed, parents: Sequence[Oid], empty_tree: Oid = EMPTY_TREE
     event = sealed.event
     signature = _signature(event)
     head = [f"tree {empty_tree}", *(f"parent {oid}" for oid in parents)]
-    head += [f"author {signature}", f"committer {signature}", "", subject(event), "", ""]
+    head += [f"author {signature}", f"committer {signature}", "", subject(sealed), "", ""]
     return "\n".join(head).encode() + sealed.canonical + b"\n"
 
 
@@ -73,23 +74,46 @@ def tree_of(oid: Oid, data: bytes) -> Oid:
     return Oid(line[5:].decode("ascii", "replace"))
 
 
-def subject(event: Event | Opaque) -> str:
+def subject(sealed: Sealed) -> str:
     """Returns the first line of a carrier: kind, then tool or status, then the first path; it cannot lie in a log."""
+    event = sealed.event
     kind = event.kind if isinstance(event, Opaque) else kind_of(event)
-    words = [kind, getattr(event, "tool", None) or getattr(event, "status", None), _first_path(event)]
+    words = [kind, _word(sealed, "tool") or _word(sealed, "status"), _first_path(sealed)]
     return " ".join(_escaped(word) for word in words if word)[:SUBJECT_LENGTH]
 
 
-def _first_path(event: Event | Opaque) -> str | None:
-    changes = getattr(event, "changes", ())
-    paths = [changes[0].path] if changes else getattr(event, "paths", ())
-    return _spelled(paths[0]) if paths else None
+def _word(sealed: Sealed, name: str) -> str | None:
+    found = _field(sealed, name)
+    return found if isinstance(found, str) else None
 
 
-def _spelled(path: Path) -> str:
-    if isinstance(path, OddPath):
-        return "(outside)" if path.outside else f"b64:{path.b64}"
-    return path
+def _first_path(sealed: Sealed) -> str | None:
+    changes = _field(sealed, "changes")
+    if changes and isinstance(changes, list | tuple):
+        first = changes[0]
+        return _spelled(first.get("path") if isinstance(first, dict) else getattr(first, "path", None))
+    paths = _field(sealed, "paths")
+    return _spelled(paths[0]) if paths and isinstance(paths, list | tuple) else None
+
+
+def _field(sealed: Sealed, name: str) -> object:
+    """Returns a field also where only a newer version has it: every reader must come to the same carrier."""
+    found = getattr(sealed.event, name, None)
+    if found is None and f'"{name}":'.encode() in sealed.canonical:
+        found = codec.fields_of(sealed).get(name)
+    return found
+
+
+def _spelled(path: object) -> str | None:
+    match path:
+        case str():
+            return path
+        case OddPath(outside=True) | {"outside": True}:
+            return "(outside)"
+        case OddPath(b64=str(digits)) | {"b64": str(digits)}:
+            return f"b64:{digits}"
+        case _:
+            return None
 
 
 def _escaped(text: str) -> str:

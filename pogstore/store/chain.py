@@ -55,20 +55,26 @@ def events(objects: Objects, tip: Oid, known: Callable[[Oid], bool] = lambda _: 
                 pending.append(parent)
 
 
-def contents(objects: Objects, tip: Oid, known: Callable[[Oid], bool] = lambda _: False) -> Iterator[tuple[Oid, Entry]]:
-    """Yields what the commits of a content chain hold, each with the oid of its commit."""
+def commits(objects: Objects, tip: Oid, known: Callable[[Oid], bool] = lambda _: False) -> Iterator[tuple[Oid, bytes]]:
+    """Yields every raw commit reachable from a tip that is not known, each once."""
     pending, seen = [tip], {tip}
     while pending:
         oid = pending.pop()
         if known(oid):
             continue
         commit = read_commit(objects, oid)
-        for entry in tree_entries(objects, tree_of(oid, commit)):
-            yield oid, entry
+        yield oid, commit
         for parent in parents_of(commit):
             if parent not in seen:
                 seen.add(parent)
                 pending.append(parent)
+
+
+def contents(objects: Objects, tip: Oid, known: Callable[[Oid], bool] = lambda _: False) -> Iterator[tuple[Oid, Entry]]:
+    """Yields what the commits of a content chain hold, each with the oid of its commit."""
+    for oid, commit in commits(objects, tip, known):
+        for entry in tree_entries(objects, tree_of(oid, commit)):
+            yield oid, entry
 
 
 def tree_entries(objects: Objects, oid: Oid) -> Iterator[Entry]:

@@ -5,6 +5,7 @@ exports `GIT_DIR` and `GIT_INDEX_FILE`, and they would win over any directory). 
 """
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,14 @@ def executable() -> str:
     return found
 
 
+@cache
+def version() -> tuple[int, int]:
+    """Returns git's major and minor version; (0, 0) if it will not say."""
+    said = subprocess.run([executable(), "version"], stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
+    found = re.search(rb"(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Returns the environment of a child: ours without a hook's `GIT_*`, with stable output and no optional locks."""
     kept = {name: value for name, value in os.environ.items() if name not in _LOCAL}
@@ -63,25 +72,41 @@ class Git:
         check: bool = True,
         env: Mapping[str, str] | None = None,
         hooks: bool = False,
+        progress: bool = False,
         timeout: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Returns what a git command printed; raises `GitFailed` on a status other than 0, unless `check` is off."""
+        """Returns what a git command printed; raises `GitFailed` on a status other than 0, unless `check` is off.
+
+        With `progress` its error output goes where ours goes, so that a person sees it at once; it is not returned.
+        """
         done = subprocess.run(
             command(self.git_dir, self.work_tree, arguments, hooks=hooks),
             input=stdin,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=None if progress else subprocess.PIPE,
             env=environment(env),
             cwd=self.work_tree or self.git_dir,
             timeout=timeout,
             check=False,
         )
         if check and done.returncode:
-            raise GitFailed(arguments[0], done.returncode, done.stderr.decode("utf-8", "replace"))
+            raise GitFailed(arguments[0], done.returncode, (done.stderr or b"").decode("utf-8", "replace"))
         return done
 
     def text(self, *arguments: str, check: bool = True) -> str:
         """Returns what a git command printed, as text without the final newline."""
         return self.run(*arguments, check=check).stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+
+    def settings(self) -> dict[str, list[str]]:
+        """Returns all of git's configuration as git itself sees it; section and name are lower case, as git lists them.
+
+        A setting without a value is `true`.
+        """
+        found: dict[str, list[str]] = {}
+        for record in self.run("config", "--null", "--list").stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+            name, newline, value = record.partition("\n")
+            found.setdefault(name, []).append(value if newline else "true")
+        return found
 
     @contextmanager
     def stream(self, *arguments: str) -> Iterator[IO[bytes]]:

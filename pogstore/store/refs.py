@@ -5,6 +5,7 @@ alone (`layout.discover` has refused any other).
 """
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +16,8 @@ CONTENT = "refs/pog/content/"
 PRIVATE = "refs/pog/private/"
 TRACKING = "refs/pog-remotes/"
 BY_CLASS = {"content": CONTENT, "private": PRIVATE}
+
+_OF_TASK = re.compile(r"refs/pog/(?:tasks|content|private)/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def task_ref(task: TaskId) -> str:
@@ -27,9 +30,24 @@ def content_ref(task: TaskId, class_: str) -> str:
     return BY_CLASS[class_] + task
 
 
+def task_of(ref: str) -> TaskId:
+    """Returns the task that one of our refs is about."""
+    return TaskId(ref.rpartition("/")[2])
+
+
+def class_of(ref: str) -> str:
+    """Returns the class of contents that one of our refs holds; of the events of a task it is `tasks`."""
+    return ref.split("/")[2]
+
+
+def is_task_ref(ref: str) -> bool:
+    """Says whether a ref of some other repository is the events or contents of one task, under a name such as ours."""
+    return _OF_TASK.fullmatch(ref) is not None
+
+
 def tracking_prefix(remote: str) -> str:
     """Returns where the refs last fetched from a remote are kept; the remote's name is percent-encoded."""
-    return f"{TRACKING}{quote(remote, safe='').replace('.', '%2E')}/"
+    return f"{TRACKING}{quote(remote, safe='').replace('.', '%2E').replace('~', '%7E')}/"
 
 
 def tracking_ref(remote: str, ref: str) -> str:
