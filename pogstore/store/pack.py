@@ -30,6 +30,7 @@ _FANOUT = struct.Struct(">256I")
 _NAMES = len(_INDEX_START) + _FANOUT.size
 _FAR = 1 << 31  # the first offset that goes into the table of 64-bit offsets, and the bit that says so
 _CHUNK = 1 << 20
+_SCANNED = 256
 _LONGEST_ALTERNATES = 1 << 20
 
 
@@ -191,13 +192,21 @@ class PackIndex:
             return None
         low = self._fanout[wanted[0] - 1] if wanted[0] else 0
         high = self._fanout[wanted[0]]
-        while low < high:
+        while high - low > _SCANNED:
             middle = (low + high) // 2
-            if self._name(middle) < wanted:
-                low = middle + 1
+            if self._name(middle) <= wanted:
+                low = middle
             else:
                 high = middle
-        return low if low < self._fanout[wanted[0]] and self._name(low) == wanted else None
+        return self._scan(wanted, low, high)
+
+    def _scan(self, wanted: bytes, low: int, high: int) -> int | None:
+        """Finds a name among few by searching their bytes, which is faster than comparing name by name."""
+        names = self._view[_NAMES + low * self._width : _NAMES + high * self._width]
+        at = names.find(wanted)
+        while at % self._width and at >= 0:
+            at = names.find(wanted, at + 1)
+        return None if at < 0 else low + at // self._width
 
 
 class _Place(NamedTuple):
