@@ -44,7 +44,14 @@ class _Peek(msgspec.Struct, frozen=True):
     needs: tuple[str, ...] = ()
 
 
+class _Changes(msgspec.Struct, frozen=True):
+    """What allows an event to be larger."""
+
+    changes: object = None
+
+
 _peek = msgspec.json.Decoder(_Peek)
+_changes = msgspec.json.Decoder(_Changes)
 
 
 def event_id(canonical: bytes) -> EventId:
@@ -82,14 +89,15 @@ def decode(canonical: bytes) -> Sealed:
         raise NotCanonical(f"{len(canonical)} bytes are over the limit of {MAX_BYTES_WITH_CHANGES}")
     peek = _read(_peek, canonical)
     if peek.v != FORMAT:
+        _read(_generic, canonical)
         return _sealed(canonical, _opaque(canonical))
+    _check_size(canonical)
     if peek.kind not in KINDS or not SUPPORTED_NEEDS.issuperset(peek.needs):
         _check_generic(canonical)
         return _sealed(canonical, _opaque(canonical))
     event = _read(_decoders[peek.kind], canonical)
     if _dump(event) != canonical or _LARGE.search(canonical):
         _check_generic(canonical)
-    _check_size(canonical)
     return _sealed(canonical, event)
 
 
@@ -172,10 +180,12 @@ def _check_common(event: Event | Opaque) -> None:
         raise NotCanonical("'parents' holds something that is not an event id")
     if not 0 < event.clock < MAX_CLOCK:
         raise NotCanonical(f"'clock' {event.clock} is out of range")
+    if max(abs(event.time), abs(event.offset)) > MAX_INTEGER:
+        raise NotCanonical("'time' or 'offset' is out of range")
 
 
 def _check_size(canonical: bytes) -> None:
-    if len(canonical) > MAX_BYTES and b'"changes":' not in canonical:
+    if len(canonical) > MAX_BYTES and not isinstance(_read(_changes, canonical).changes, list):
         raise NotCanonical(f"{len(canonical)} bytes without changes are over the limit of {MAX_BYTES}")
 
 

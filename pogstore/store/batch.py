@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from pogstore import codec, graph
-from pogstore.model import Event, Oid, Path, Sealed, Side, TaskId, Text
+from pogstore.model import BlobId, Event, Oid, Path, Sealed, Side, TaskId, Text
 from pogstore.store import chain, content, rows
 from pogstore.store.carrier import carrier, content_commit
 from pogstore.store.clock import write_clock
@@ -46,6 +46,9 @@ class Host(Protocol):
     def highest_clock(self) -> int:
         """Returns the highest clock that this clone has accepted."""
 
+    def refresh(self) -> None:
+        """Brings the index up to the refs."""
+
 
 class Batch:
     """The additions of one write. Nothing reaches the repository before `commit`."""
@@ -59,6 +62,7 @@ class Batch:
         self._contents: dict[tuple[TaskId, str], dict[str, Oid]] = {}
         self._clock: int | None = None
         self._newest: dict[TaskId, int] = {}
+        self._refreshed = False
 
     @property
     def is_empty(self) -> bool:
@@ -134,7 +138,7 @@ class Batch:
         blob = content.blob_id(data)
         if len(data) > self._host.max_blob:
             return Side(mode=mode, blob=blob, size=len(data), omitted=OMITTED_LARGE)
-        if not rows.holds_content(self._host.index.connection, task, "content", blob):
+        if not self._holds(task, blob):
             self._add_content(task, "content", content.file_name(blob, path), data)
         return Side(mode=mode, blob=blob, size=len(data))
 
@@ -154,6 +158,13 @@ class Batch:
                 self._host.refs.compare_and_swap(ref, old, new)
         if self._clock is not None:
             write_clock(self._host.layout.own, self._clock)
+
+    def _holds(self, task: TaskId, blob: BlobId) -> bool:
+        """Says whether the task's chain holds a content as it stands now; an erasure may have replaced it."""
+        if not self._refreshed:
+            self._host.refresh()
+            self._refreshed = True
+        return rows.holds_content(self._host.index.connection, task, "content", blob)
 
     def _highest(self) -> int:
         if self._clock is None:

@@ -48,10 +48,13 @@ def blob_id(data: bytes) -> BlobId:
 
 
 def path_bytes(path: Path) -> bytes | None:
-    """Returns the bytes of a path; nothing for one outside the repository."""
+    """Returns the bytes of a path; nothing for one outside the repository, or that nobody can read."""
     if isinstance(path, str):
         return path.encode()
-    return base64.b64decode(path.b64) if path.b64 else None
+    try:
+        return base64.b64decode(path.b64, validate=True) if path.b64 else None
+    except ValueError:
+        return None
 
 
 def path_of(name: bytes) -> Path:

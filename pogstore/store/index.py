@@ -6,89 +6,85 @@ missing from a listing is looked up before it counts as gone. `rows.py` holds th
 """
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
-from pogstore.errors import NotCanonical, NotFound, ObjectDamaged, PogError
-from pogstore.model import Oid, Sealed, TaskId
-from pogstore.store import chain
+from pogstore.errors import LockHeld, NotCanonical, NotFound, ObjectDamaged, PogError
+from pogstore.model import Event, Oid, Opaque, Sealed, TaskId, kind_of
+from pogstore.store import chain, database, rows
 from pogstore.store.carrier import parents_of
 from pogstore.store.content import path_bytes
 from pogstore.store.contract import Objects, Refs
+from pogstore.store.database import Database, transaction
 from pogstore.store.refs import BY_CLASS, TASKS
 
-SCHEMA = 1
-BUSY_SECONDS = 30.0
+Known = Callable[[Oid], bool]
 
-_TABLES = """
-CREATE TABLE refs (name TEXT PRIMARY KEY, oid TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE events (
-    n INTEGER PRIMARY KEY, id TEXT NOT NULL, task TEXT NOT NULL, kind TEXT NOT NULL, clock INTEGER NOT NULL,
-    time INTEGER NOT NULL, oid TEXT NOT NULL, body BLOB NOT NULL);
-CREATE UNIQUE INDEX events_id ON events (id);
-CREATE INDEX events_task ON events (task, clock, id);
-CREATE INDEX events_oid ON events (oid);
-CREATE TABLE changes (event INTEGER NOT NULL, path BLOB NOT NULL, before TEXT, after TEXT, came_from BLOB);
-CREATE INDEX changes_path ON changes (path);
-CREATE INDEX changes_event ON changes (event);
-CREATE INDEX changes_after ON changes (after);
-CREATE TABLE contents (
-    blob TEXT NOT NULL, class TEXT NOT NULL, task TEXT NOT NULL, oid TEXT NOT NULL,
-    PRIMARY KEY (blob, class, task)) WITHOUT ROWID;
-CREATE TABLE content_commits (oid TEXT NOT NULL, ref TEXT NOT NULL, PRIMARY KEY (ref, oid)) WITHOUT ROWID;
-CREATE TABLE sources (format TEXT NOT NULL, key TEXT NOT NULL, event INTEGER NOT NULL);
-CREATE INDEX sources_key ON sources (key, format);
-CREATE INDEX sources_event ON sources (event);
-CREATE TABLE links (event INTEGER NOT NULL, rel TEXT NOT NULL, target TEXT NOT NULL);
-CREATE INDEX links_target ON links (target);
-CREATE INDEX links_event ON links (event);
-CREATE TABLE faults (ref TEXT NOT NULL, reason TEXT NOT NULL);
-CREATE TABLE memos (kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
-"""
+_T = TypeVar("_T")
 
 
 class Index:
-    """The database of one store; opened on first use, made anew when it is damaged or of another schema."""
+    """The database of one store; opened on first use, made anew when it is damaged, gone or of another schema."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._connection: sqlite3.Connection | None = None
+        self._database: Database | None = None
 
     @property
     def connection(self) -> sqlite3.Connection:
         """The open database."""
-        if self._connection is None:
-            self._connection = _open(self.path)
-        return self._connection
+        if self._database is None:
+            self._database = database.open_database(self.path)
+        return self._database.connection
 
     def close(self) -> None:
         """Closes the database."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._database is not None:
+            self._database.close()
+            self._database = None
 
     def discard(self) -> None:
-        """Deletes the database; the next use makes it anew."""
+        """Deletes the database; the next use makes it anew. Raises `LockHeld` while another process has it open."""
         self.close()
-        for suffix in ("", "-wal", "-shm"):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        database.discard(self.path)
 
     def update(self, objects: Objects, refs: Refs) -> None:
         """Brings the index up to the refs as they stand; costs what is new since the last time."""
+        self.ask(objects, refs, lambda _: None)
+
+    def ask(self, objects: Objects, refs: Refs, question: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Returns the answer of the up-to-date index; a damaged one is made anew first. The question may run twice."""
+        if self._database is not None and self._database.is_gone:
+            self.close()
         try:
             self._update(objects, refs)
-        except sqlite3.DatabaseError as fault:
-            if isinstance(fault, sqlite3.OperationalError) and "locked" in str(fault):
-                raise
-            self.discard()
+            return question(self.connection)
+        except sqlite3.Error as fault:
+            self._make_anew(fault)
             self._update(objects, refs)
+            return question(self.connection)
+
+    def _make_anew(self, fault: sqlite3.Error) -> None:
+        """Replaces a useless database; where that cannot be done, by one in memory."""
+        if database.is_busy(fault):
+            raise LockHeld(str(self.path), database.BUSY_SECONDS) from fault
+        if not database.is_useless(fault):
+            raise fault
+        self.close()
+        try:
+            if database.can_be_kept(fault):
+                database.discard(self.path, database.REBUILD_SECONDS)
+            else:
+                self._database = database.open_in_memory()
+        except (LockHeld, OSError):
+            self._database = database.open_in_memory()
 
     def _update(self, objects: Objects, refs: Refs) -> None:
         found = _listing(refs)
         if self._recorded() == found:
             return
-        with transaction(self.connection) as database:
+        with transaction(self.connection) as connection:
             found = _listing(refs)
             recorded = self._recorded()
             for name in recorded.keys() - found.keys():
@@ -96,102 +92,59 @@ class Index:
                     found[name] = oid
             for name in sorted(recorded.keys() | found.keys()):
                 if recorded.get(name) != found.get(name):
-                    _update_ref(database, objects, name, found.get(name))
+                    _update_ref(connection, objects, name, found.get(name))
 
     def _recorded(self) -> dict[str, Oid]:
         return dict(self.connection.execute("SELECT name, oid FROM refs"))
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Holds the database's write lock for a block; an error leaves everything as it was."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield connection
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for _ in range(2):
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-        try:
-            if _prepare(connection):
-                return connection
-        except sqlite3.DatabaseError as fault:
-            if isinstance(fault, sqlite3.OperationalError) and "locked" in str(fault):
-                connection.close()
-                raise
-        connection.close()
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-    raise ObjectDamaged(path.name, "the index cannot be made anew")
-
-
-def _prepare(connection: sqlite3.Connection) -> bool:
-    """Says whether the database is usable: it is of this schema, or it was empty and has been made."""
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA cache_size = -65536")
-    if connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
-        return True
-    with transaction(connection):
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
-            for statement in _TABLES.split(";\n"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {SCHEMA}")
-    return version in (0, SCHEMA)
 
 
 def _listing(refs: Refs) -> dict[str, Oid]:
     return dict(refs.list("refs/pog/"))
 
 
-def _update_ref(database: sqlite3.Connection, objects: Objects, name: str, oid: Oid | None) -> None:
+def _update_ref(connection: sqlite3.Connection, objects: Objects, name: str, oid: Oid | None) -> None:
     place, _, _ = name.removeprefix("refs/pog/").rpartition("/")
-    database.execute("DELETE FROM faults WHERE ref = ?", (name,))
+    connection.execute("DELETE FROM faults WHERE ref = ?", (name,))
     if f"refs/pog/{place}/" == TASKS:
-        whole = _update_events(database, objects, name, oid)
+        whole = _update_events(connection, objects, name, oid)
     elif place in BY_CLASS:
-        whole = _update_contents(database, objects, name, oid)
+        whole = _update_contents(connection, objects, name, oid)
     else:
         whole = True
     if oid is None or not whole:  # what is damaged is read again at the next update
-        database.execute("DELETE FROM refs WHERE name = ?", (name,))
+        connection.execute("DELETE FROM refs WHERE name = ?", (name,))
     else:
-        database.execute("INSERT OR REPLACE INTO refs VALUES (?, ?)", (name, oid))
+        connection.execute("INSERT OR REPLACE INTO refs VALUES (?, ?)", (name, oid))
 
 
-def _update_events(database: sqlite3.Connection, objects: Objects, name: str, oid: Oid | None) -> bool:
+def _update_events(connection: sqlite3.Connection, objects: Objects, name: str, oid: Oid | None) -> bool:
     task = TaskId(name.removeprefix(TASKS))
-    known = {row[0] for row in database.execute("SELECT oid FROM events WHERE task = ?", (task,))}
-    if known and (oid is None or not _extends(database, objects, name, oid, known)):
-        _forget_events(database, task)
-        known = set()
+
+    def is_known(found: Oid) -> bool:
+        return rows.carried(connection, task, found) is not None
+
+    if oid is None or not _extends(connection, objects, name, oid, is_known):
+        _forget_events(connection, task)
     try:
-        for link in chain.events(objects, oid, known.__contains__) if oid else ():
-            _insert_event(database, task, link)
+        for link in chain.events(objects, oid, is_known) if oid else ():
+            _insert_event(connection, task, link)
     except (ObjectDamaged, NotCanonical, NotFound) as fault:
-        _insert_fault(database, name, fault)
+        _insert_fault(connection, name, fault)
         return False
     return True
 
 
-def _forget_events(database: sqlite3.Connection, task: TaskId) -> None:
+def _forget_events(connection: sqlite3.Connection, task: TaskId) -> None:
     of_task = "WHERE event IN (SELECT n FROM events WHERE task = ?)"
-    database.execute(f"DELETE FROM changes {of_task}", (task,))  # noqa: S608 - a constant
-    database.execute(f"DELETE FROM sources {of_task}", (task,))  # noqa: S608 - a constant
-    database.execute(f"DELETE FROM links {of_task}", (task,))  # noqa: S608 - a constant
-    database.execute("DELETE FROM events WHERE task = ?", (task,))
+    connection.execute(f"DELETE FROM changes {of_task}", (task,))  # noqa: S608 - a constant
+    connection.execute(f"DELETE FROM sources {of_task}", (task,))  # noqa: S608 - a constant
+    connection.execute(f"DELETE FROM links {of_task}", (task,))  # noqa: S608 - a constant
+    connection.execute("DELETE FROM events WHERE task = ?", (task,))
 
 
-def _extends(database: sqlite3.Connection, objects: Objects, name: str, tip: Oid, known: set[str]) -> bool:
+def _extends(connection: sqlite3.Connection, objects: Objects, name: str, tip: Oid, is_known: Known) -> bool:
     """Says whether a new tip rests on the recorded one, so that nothing which was indexed is gone."""
-    row = database.execute("SELECT oid FROM refs WHERE name = ?", (name,)).fetchone()
+    row = connection.execute("SELECT oid FROM refs WHERE name = ?", (name,)).fetchone()
     if row is None:
         return False
     pending, seen = [tip], {tip}
@@ -199,7 +152,7 @@ def _extends(database: sqlite3.Connection, objects: Objects, name: str, tip: Oid
         oid = pending.pop()
         if oid == row[0]:
             return True
-        if oid in known:
+        if is_known(oid):
             continue
         try:
             parents = parents_of(chain.read_commit(objects, oid))
@@ -210,25 +163,28 @@ def _extends(database: sqlite3.Connection, objects: Objects, name: str, tip: Oid
     return False
 
 
-def _insert_event(database: sqlite3.Connection, task: TaskId, link: chain.Link) -> None:
+def _insert_event(connection: sqlite3.Connection, task: TaskId, link: chain.Link) -> None:
     sealed = link.sealed
     event = sealed.event
     if event.task != task:
         raise ObjectDamaged(link.oid, "an event of another task")
-    kind = getattr(event, "kind", None) or str(type(event).__struct_config__.tag)
-    row = (sealed.event_id, event.task, kind, event.clock, event.time, link.oid, sealed.canonical)
-    cursor = database.execute(
+    row = (sealed.event_id, event.task, _kind(event), event.clock, event.time, link.oid, sealed.canonical)
+    cursor = connection.execute(
         "INSERT OR IGNORE INTO events (id, task, kind, clock, time, oid, body) VALUES (?, ?, ?, ?, ?, ?, ?)", row
     )
     if cursor.rowcount < 1:
         return
     number = cursor.lastrowid
-    database.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", _change_rows(number, sealed))
+    connection.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", _change_rows(number, sealed))
     if source := getattr(event, "source", None):
-        database.execute("INSERT INTO sources VALUES (?, ?, ?)", (source.format, source.key, number))
+        connection.execute("INSERT INTO sources VALUES (?, ?, ?)", (source.format, source.key, number))
     for edge in getattr(event, "links", ()):
         target = edge.task or edge.event or edge.commit or ""
-        database.execute("INSERT INTO links VALUES (?, ?, ?)", (number, edge.rel, target))
+        connection.execute("INSERT INTO links VALUES (?, ?, ?)", (number, edge.rel, target))
+
+
+def _kind(event: Event | Opaque) -> str:
+    return event.kind if isinstance(event, Opaque) else kind_of(event)
 
 
 def _change_rows(number: int | None, sealed: Sealed) -> Iterator[tuple[object, ...]]:
@@ -240,23 +196,25 @@ def _change_rows(number: int | None, sealed: Sealed) -> Iterator[tuple[object, .
             yield number, name, before, after, path_bytes(change.from_) if change.from_ else None
 
 
-def _update_contents(database: sqlite3.Connection, objects: Objects, name: str, oid: Oid | None) -> bool:
+def _update_contents(connection: sqlite3.Connection, objects: Objects, name: str, oid: Oid | None) -> bool:
     class_, _, task = name.removeprefix("refs/pog/").partition("/")
-    known = {row[0] for row in database.execute("SELECT oid FROM content_commits WHERE ref = ?", (name,))}
-    if known and (oid is None or not _extends(database, objects, name, oid, known)):
-        database.execute("DELETE FROM contents WHERE task = ? AND class = ?", (task, class_))
-        database.execute("DELETE FROM content_commits WHERE ref = ?", (name,))
-        known = set()
+
+    def is_known(found: Oid) -> bool:
+        return rows.holds_commit(connection, name, found)
+
+    if oid is None or not _extends(connection, objects, name, oid, is_known):
+        connection.execute("DELETE FROM contents WHERE task = ? AND class = ?", (task, class_))
+        connection.execute("DELETE FROM content_commits WHERE ref = ?", (name,))
     try:
-        for commit, entry in chain.contents(objects, oid, known.__contains__) if oid else ():
+        for commit, entry in chain.contents(objects, oid, is_known) if oid else ():
             row = (entry.blob, class_, task, entry.oid)
-            database.execute("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?)", row)
-            database.execute("INSERT OR IGNORE INTO content_commits VALUES (?, ?)", (commit, name))
+            connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?)", row)
+            connection.execute("INSERT OR IGNORE INTO content_commits VALUES (?, ?)", (commit, name))
     except (ObjectDamaged, NotFound) as fault:
-        _insert_fault(database, name, fault)
+        _insert_fault(connection, name, fault)
         return False
     return True
 
 
-def _insert_fault(database: sqlite3.Connection, ref: str, fault: PogError) -> None:
-    database.execute("INSERT INTO faults VALUES (?, ?)", (ref, fault.message))
+def _insert_fault(connection: sqlite3.Connection, ref: str, fault: PogError) -> None:
+    connection.execute("INSERT INTO faults VALUES (?, ?)", (ref, fault.message))

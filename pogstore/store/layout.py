@@ -49,10 +49,13 @@ def discover(path: Path, env: dict[str, str] | None = None) -> Layout:
     status, output, fault = gitcli.rev_parse(path, _QUESTIONS, seen)
     if status:
         raise NotARepository(str(path), _reason(fault))
-    git_dir, common_dir, bare, inside, object_format = output.rstrip("\n").split("\n")
+    answers = output.removesuffix("\n").split("\n")
+    if len(answers) != len(_QUESTIONS):
+        raise UnsupportedRepository(str(path), "a line feed in the name of a git directory")
+    git_dir, common_dir, bare, inside, object_format = answers
     top = None
     if bare == "false" and inside == "true":
-        top = Path(os.path.realpath(gitcli.rev_parse(path, ("--show-toplevel",), seen)[1].rstrip("\n")))
+        top = Path(os.path.realpath(gitcli.rev_parse(path, ("--show-toplevel",), seen)[1].removesuffix("\n")))
     elif bare == "false":
         raise NotARepository(str(path), "this is inside a git directory; run it in the work tree")
     place = Path(os.path.realpath(path))
@@ -76,5 +79,6 @@ def _check_supported(layout: Layout) -> None:
         raise UnsupportedRepository(str(layout.common_dir), f"object format {layout.object_format}")
     if (layout.common_dir / "reftable").is_dir():
         raise UnsupportedRepository(str(layout.common_dir), "the reftable format")
-    if (layout.own).is_symlink():
-        raise UnsupportedRepository(str(layout.own), "a symbolic link in the place of our own directory")
+    for own in (layout.own, layout.own_here):
+        if own.is_symlink():
+            raise UnsupportedRepository(str(own), "a symbolic link in the place of our own directory")

@@ -59,6 +59,7 @@ class Objects:
     def __init__(self, repository: "pygit2.Repository", layout: Layout) -> None:
         self._odb = repository.odb
         self._directory = layout.objects
+        self._kept: set[tuple[Oid, bool]] = set()
 
     def read(self, oid: Oid, limit: int) -> tuple[str, bytes]:
         """Returns kind and content of an object; see `contract.Objects`."""
@@ -86,12 +87,20 @@ class Objects:
     def write(self, objects: Iterable[NewObject], *, fsync: bool) -> Path | None:
         """Writes what is not there yet: loose files for few objects, one pack for many."""
         wanted = list(objects)
+        pygit2.settings.enable_fsync_gitdir(fsync)  # for the refs that follow
         if len(wanted) >= PACK_FROM:
             return write_pack(self._directory / "pack", wanted, fsync=fsync)
-        pygit2.settings.enable_fsync_gitdir(fsync)  # for the refs that follow
         for item in wanted:
-            write_loose(self._directory, item.kind, item.data, fsync=fsync)
+            self._write_loose(item, fsync=fsync)
         return None
+
+    def _write_loose(self, item: NewObject, *, fsync: bool) -> None:
+        """Writes one loose object; what every event needs anew (the empty tree) is looked at once."""
+        if item.data:
+            write_loose(self._directory, item.kind, item.data, fsync=fsync)
+        elif (item.oid, fsync) not in self._kept:
+            write_loose(self._directory, item.kind, item.data, fsync=fsync)
+            self._kept.add((item.oid, fsync))
 
 
 class Refs:
@@ -107,6 +116,8 @@ class Refs:
             target = self._repository.references[name].target
         except KeyError:
             return None
+        except (pygit2.GitError, ValueError, OSError) as fault:
+            raise ObjectDamaged(name, f"the ref cannot be read: {fault}") from fault
         return Oid(str(target))
 
     def list(self, prefix: str) -> Mapping[str, Oid]:

@@ -24,19 +24,20 @@ def locked(directory: Path, wait: float = WAIT) -> Iterator[None]:
     path = directory / "lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
-        _acquire(descriptor, path, wait)
+        acquire(descriptor, path, wait)
         yield
     finally:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, path: Path, wait: float) -> None:
-    """Takes the lock; polls with jitter, since a blocking `flock` cannot be given a time."""
+def acquire(descriptor: int, path: Path, wait: float, *, shared: bool = False) -> None:
+    """Takes a lock on an open file; polls with jitter, since a blocking `flock` cannot be given a time."""
+    mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     deadline = time.monotonic() + wait
     pause = 0.0005
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise LockHeld(str(path), wait) from None
@@ -44,3 +45,8 @@ def _acquire(descriptor: int, path: Path, wait: float) -> None:
             pause = min(pause * 1.5, 0.02)
         else:
             return
+
+
+def release(descriptor: int) -> None:
+    """Gives a lock back; closing the file does the same."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -17,6 +17,7 @@ PRIVATE = "refs/pog/private/"
 TRACKING = "refs/pog-remotes/"
 BY_CLASS = {"content": CONTENT, "private": PRIVATE}
 
+_OID = re.compile(rb"[0-9a-f]{40}")
 _OF_TASK = re.compile(r"refs/pog/(?:tasks|content|private)/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -78,7 +79,7 @@ def _loose_refs(common_dir: Path, name: str) -> list[tuple[str, Oid]]:
             below = f"{folder}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
                 pending.append(below)
-            elif oid := _oid_in(entry.path):
+            elif entry.is_file(follow_symlinks=False) and (oid := _oid_in(entry.path)):
                 found.append((below, oid))
     return found
 
@@ -91,7 +92,7 @@ def _oid_in(path: str) -> Oid | None:
         text = Path(path).read_bytes().strip()
     except (FileNotFoundError, IsADirectoryError):
         return None
-    return Oid(text.decode()) if len(text) == 40 and text.isalnum() else None
+    return Oid(text.decode()) if _OID.fullmatch(text) else None
 
 
 def _packed_refs(path: Path, prefix: str) -> dict[str, Oid]:

@@ -3,6 +3,7 @@
 Does not know what an event means.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -65,29 +66,25 @@ class Store:
 
     def tasks(self) -> list[TaskId]:
         """Returns every task, sorted by id."""
-        self.refresh()
-        return rows.task_ids(self.index.connection)
+        return self._ask(rows.task_ids)
 
     def events(self, task: TaskId) -> list[Sealed]:
         """Returns the events of a task in replay order; raises `NotFound` for a task without any."""
-        self.refresh()
-        found = rows.bodies(self.index.connection, task)
+        found = self._ask(lambda database: rows.bodies(database, task))
         if not found:
             raise NotFound("task", task)
         return [codec.decode(body) for body in found]
 
     def event(self, event_id: EventId) -> Sealed:
         """Returns one event, whichever task it is of."""
-        self.refresh()
-        body = rows.body(self.index.connection, event_id)
+        body = self._ask(lambda database: rows.body(database, event_id))
         if body is None:
             raise NotFound("event", event_id)
         return codec.decode(body)
 
     def events_on(self, path: bytes) -> list[Sealed]:
         """Returns the events that changed a path, or moved it away, in replay order."""
-        self.refresh()
-        return [codec.decode(body) for body in rows.events_on_path(self.index.connection, path)]
+        return [codec.decode(body) for body in self._ask(lambda database: rows.events_on_path(database, path))]
 
     def newest_of(self, kinds: Sequence[str]) -> Iterator[Sealed]:
         """Yields the events of some kinds, the last in replay order first."""
@@ -97,13 +94,11 @@ class Store:
 
     def event_ids(self, prefix: str, limit: int = 20) -> list[EventId]:
         """Returns the events whose id begins with some hex digits, sorted."""
-        self.refresh()
-        return rows.event_ids(self.index.connection, prefix, limit)
+        return self._ask(lambda database: rows.event_ids(database, prefix, limit))
 
     def find_content(self, blob: BlobId) -> ContentRow | None:
         """Returns where a content lies; nothing if no chain of ours holds it."""
-        self.refresh()
-        found = rows.contents(self.index.connection, blob)
+        found = self._ask(lambda database: rows.contents(database, blob))
         return found[0] if found else None
 
     def read_content(self, blob: BlobId) -> bytes:
@@ -143,8 +138,7 @@ class Store:
         kept = read_clock(self.layout.own)
         if kept is not None:
             return kept
-        self.refresh()
-        return highest(rows.clocks(self.index.connection))
+        return self._ask(lambda database: highest(rows.clocks(database)))
 
     def transact(self, write: Callable[[Batch], _T], *, consent: bool = True) -> _T:
         """Runs a function that adds to a batch, then writes all of it: contents, events, refs, in this order.
@@ -170,6 +164,9 @@ class Store:
     def tips(self) -> Mapping[str, Oid]:
         """Returns all our refs with what they point at."""
         return self.refs.list("refs/pog/")
+
+    def _ask(self, question: Callable[[sqlite3.Connection], _T]) -> _T:
+        return self.index.ask(self.objects, self.refs, question)
 
 
 def open_store(path: str | Path = ".", env: dict[str, str] | None = None) -> Store:
