@@ -197,21 +197,20 @@ def _check_generic(canonical: bytes) -> None:
 
 
 def _check_value(value: object, depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise NotCanonical(f"deeper than {MAX_DEPTH} levels")
+    """Judges a value whose arrays and objects would be on a level."""
     match value:
         case bool() | str():
             return
         case int():
             if not -MAX_INTEGER <= value <= MAX_INTEGER:
                 raise NotCanonical(f"{value} is out of range")
-        case dict():
-            for key, item in value.items():
+        case dict() | list():
+            if depth > MAX_DEPTH:
+                raise NotCanonical(f"deeper than {MAX_DEPTH} levels")
+            for key in value if isinstance(value, dict) else ():
                 if not _KEY.match(key):
                     raise NotCanonical(f"key {key[:80]!r} is outside the domain")
-                _check_value(item, depth + 1)
-        case list():
-            for item in value:
+            for item in value.values() if isinstance(value, dict) else value:
                 _check_value(item, depth + 1)
         case None:
             raise NotCanonical("null is outside the domain")
