@@ -19,6 +19,8 @@
     ├── BadInput              input that cannot be used, with the place and the reason
     ├── UnsafePath            a path that may not be written
     ├── Conflict              a plan that cannot be carried out, with the paths in the way
+    │   └── NotAFile          a directory, a FIFO or a device stands where a file is looked for
+    ├── WorkTreeFailed        the system refused to read or write a file of the work tree
     ├── Incomplete            an answer needs something this reader lacks
     ├── RefusedByPolicy       the contract or a policy says no
     └── RemoteFailed          an exchange with a remote failed, wholly or for some refs
@@ -233,6 +235,27 @@ class Conflict(PogError):
     def __init__(self, message: str, paths: Sequence[str], hint: str | None = None) -> None:
         super().__init__(message, hint)
         self.paths = tuple(paths)
+
+
+class NotAFile(Conflict):
+    """Something stands at a path that is neither a regular file nor a symbolic link."""
+
+    code = "not-a-file"
+
+    def __init__(self, path: str, found: str) -> None:
+        super().__init__(f"'{path}' is a {found}, not a file", [path])
+        self.path, self.found = path, found
+
+
+class WorkTreeFailed(PogError):
+    """The system refused to read or write a file of the work tree; `left` names what could not be put back."""
+
+    code = "work-tree-failed"
+
+    def __init__(self, path: str, reason: str, left: Sequence[str] = ()) -> None:
+        hint = f"the former contents are kept in {', '.join(left)}" if left else None
+        super().__init__(f"cannot read or write '{path}': {reason}", hint)
+        self.path, self.reason, self.left = path, reason, tuple(left)
 
 
 class Incomplete(PogError):
