@@ -149,14 +149,16 @@ class Refs:
                 transaction.set_target(name, pygit2.Oid(hex=new))
 
 
-def line_hunks(old: bytes, new: bytes) -> list[LineHunk]:
+def line_hunks(old: bytes, new: bytes, *, slide: bool = True) -> list[LineHunk]:
     """Returns the differences of two byte strings by lines, as git's own diff finds them.
 
-    Lines end with a newline and nothing else; a last line without one counts.
+    Lines end with a newline and nothing else; a last line without one counts. Without `slide`, hunks lie where git's
+    merge sees them, which knows nothing of indentation.
     """
     if old == new:
         return []
-    patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=DIFF_FLAGS)
+    flag = DIFF_FLAGS if slide else DiffOption.FORCE_TEXT
+    patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=flag)
     return [
         LineHunk(
             hunk.old_start - (1 if hunk.old_lines else 0),
