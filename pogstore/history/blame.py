@@ -27,6 +27,8 @@ MEMO = "blame-1"
 NAMES_MEMO = "names-1"
 BEFORE_UNSEEN = "no-before"
 """Why an event's coverage is partial if nobody saw what a file held before."""
+ABSENT = "absent:"
+"""Begins the key of a version whose content is not here."""
 COMMIT_DELAY = 1_000_000
 """µs: a commit counts as made at the end of its second, so that an event of the same second comes before it."""
 
@@ -194,7 +196,7 @@ def _attribute(store: Store, path: bytes, tip: Oid | None, content: bytes, event
 
     def read(key: Key) -> bytes | None:
         try:
-            return store.objects.read(Oid(key), MAX_CONTENT)[1]
+            return None if key.startswith(ABSENT) else store.objects.read(Oid(key), MAX_CONTENT)[1]
         except NotFound:
             return None
 
@@ -289,7 +291,7 @@ def _changes(sealed: Sealed) -> tuple[Change, ...]:
 def _side_key(store: Store, side: Side | None) -> Key | None:
     if side is None:
         return None
-    return _key(store, side) or f"absent:{side.blob or side.commit}"
+    return _key(store, side) or f"{ABSENT}{side.blob or side.commit}"
 
 
 def _key(store: Store, side: Side) -> Key | None:

@@ -15,6 +15,9 @@ NOT_COMMITTED = Oid("0" * 40)
 RENAME = "-M60%"
 """How alike two files must be to count as one that was renamed."""
 
+LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
+"""A path given to git means itself, whatever characters it has."""
+
 _HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) (\d+)(?: (\d+))?\Z")
 
 
@@ -73,7 +76,7 @@ def find_head(git: Git) -> Oid | None:
 
 def blob_at(git: Git, commit: Oid, path: bytes) -> Oid | None:
     """Returns the blob that a commit has at a path; nothing if there is none, or something else."""
-    done = git.run("ls-tree", "-z", "--full-tree", commit, "--", _spec(path, magic=False), check=False)
+    done = git.run("ls-tree", "-z", "--full-tree", commit, "--", _text(path), check=False, env=LITERAL)
     for record in done.stdout.split(b"\0"):
         head, _, name = record.partition(b"\t")
         fields = head.split()
@@ -128,7 +131,17 @@ def _commit_info(fields: dict[bytes, bytes]) -> CommitInfo:
 def older_names(git: Git, tip: Oid, path: bytes) -> list[bytes]:
     """Returns the names a file had before its renames, the path itself first."""
     done = git.run(
-        "log", "--follow", RENAME, "--diff-filter=RC", "--name-status", "-z", "--format=", tip, "--", _text(path)
+        "log",
+        "--follow",
+        RENAME,
+        "--diff-filter=RC",
+        "--name-status",
+        "-z",
+        "--format=",
+        tip,
+        "--",
+        _text(path),
+        env=LITERAL,
     )
     names = [path]
     fields = done.stdout.split(b"\0")
@@ -142,7 +155,7 @@ def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]
     """Returns every commit behind a tip that changed one of some paths, against each of its parents, parents first."""
     done = git.run(
         "log", "--topo-order", "--reverse", "--full-history", "-m", "--raw", "-z", "--no-renames", "--no-abbrev",
-        "--format=%x01%H %ct %at %P%x01", tip, "--", *(_spec(path) for path in paths),
+        "--format=%x01%H %ct %at %P%x01", tip, "--", *map(_text, paths), env=LITERAL,
     )  # fmt: skip
     return list(_parse_log(done.stdout))
 
@@ -182,8 +195,3 @@ def changed_files(git: Git) -> list[bytes]:
 
 def _text(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
-
-
-def _spec(path: bytes, *, magic: bool = True) -> str:
-    """A pathspec that means exactly one path, from the root of the work tree."""
-    return f":(top,literal){_text(path)}" if magic else _text(path)

@@ -1,0 +1,316 @@
+"""Attribution from content alone: a small world of versions, and the invariants of the algorithm."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pogstore.history.attribution import (
+    SLACK,
+    UNKNOWN,
+    WINDOW,
+    Attribution,
+    CommitStep,
+    EventStep,
+    Owner,
+    blocks,
+    fold,
+    matches,
+)
+from pogstore.history.lines import is_trivial, normal, split
+from pogstore.store.libgit2 import line_hunks
+
+A, B, C, D = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
+ONE, TWO, THREE = ("1" * 40, "2" * 40, "3" * 40)
+MINUTE = 60_000_000
+
+
+def text(*lines: str) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+BASE = text("alpha line of the base", "beta line of the base", "gamma line of the base")
+
+
+class World:
+    """Versions named by themselves, and steps a minute apart."""
+
+    def __init__(self) -> None:
+        self.steps: list[EventStep | CommitStep] = []
+        self.now = 1_000 * MINUTE
+
+    def event(
+        self, event: Owner, before: str | None, after: str | None, *, chain: str = "w", unsure: bool = False
+    ) -> None:
+        self.now += MINUTE
+        self.steps.append(EventStep(event, self.now, before, after, chain, unsure))
+
+    def commit(self, commit: Owner, after: str | None, *parents: str, authored: int | None = None) -> None:
+        self.now += MINUTE
+        moment = self.now if authored is None else authored
+        self.steps.append(CommitStep(commit, self.now, moment, after, tuple(parents)))
+
+    def owners(self, content: str, *parents: str) -> list[Owner]:
+        found = Attribution(lambda key: None if key.startswith("absent") else key.encode(), line_hunks)
+        found.replay(self.steps)
+        return found.owners(content, content.encode(), parents, self.now + MINUTE)
+
+    def absent(self) -> list[Owner]:
+        found = Attribution(lambda key: None if key.startswith("absent") else key.encode(), line_hunks)
+        found.replay(self.steps)
+        return found.absent
+
+
+def begun() -> World:
+    world = World()
+    world.commit(ONE, BASE)
+    return world
+
+
+def test_an_event_owns_what_it_adds_and_nothing_else() -> None:
+    world = begun()
+    after = BASE + text("delta line of the agent")
+    world.event(A, BASE, after)
+    assert world.owners(after) == [ONE] * 3 + [A]
+    assert world.owners(BASE) == [ONE] * 3, "the older version keeps its owners"
+
+
+def test_a_commit_of_the_event_s_content_leaves_it_its_lines() -> None:
+    world = begun()
+    after = BASE + text("delta line of the agent")
+    world.event(A, BASE, after)
+    world.commit(TWO, after, BASE)
+    assert world.owners(after) == [ONE] * 3 + [A]
+
+
+def test_a_person_s_lines_in_the_same_commit_are_the_commit_s() -> None:
+    """Case PC-19: a line changed outside any event is not the agent's."""
+    world = begun()
+    after = BASE + text("delta line of the agent")
+    world.event(A, BASE, after)
+    committed = text("a person's own first line") + after
+    world.commit(TWO, committed, BASE)
+    assert world.owners(committed) == [TWO] + [ONE] * 3 + [A]
+
+
+def test_partial_commits_credit_each_hunk_once() -> None:
+    """Cases PC-10 and PC-11: one edit with two hunks, committed in two commits."""
+    world = begun()
+    after = text("first hunk by the agent") + BASE + text("second hunk by the agent")
+    world.event(A, BASE, after)
+    half = text("first hunk by the agent") + BASE
+    world.commit(TWO, half, BASE)
+    world.commit(THREE, after, half)
+    assert world.owners(half) == [A] + [ONE] * 3
+    assert world.owners(after) == [A] + [ONE] * 3 + [A]
+
+
+def test_a_rebase_onto_a_changed_file_keeps_the_agent_s_lines() -> None:
+    """Cases PC-01 and UC-19: new commits, no hook, other content around the agent's lines."""
+    world = begun()
+    after = BASE + text("delta line of the agent", "epsilon line of the agent")
+    world.event(A, BASE, after)
+    world.commit(TWO, after, BASE)
+    upstream = text("a new head line from upstream") + BASE
+    world.commit(THREE, upstream, BASE)
+    rebased = text("a new head line from upstream") + after
+    world.commit("4" * 40, rebased, upstream, authored=world.now - MINUTE)
+    assert world.owners(rebased) == [THREE] + [ONE] * 3 + [A, A]
+
+
+def test_pulled_lines_are_never_the_agent_s() -> None:
+    """Cases PC-20 and UC-20: lines that came with a pull between two steps."""
+    world = begun()
+    one = BASE + text("delta line of the agent")
+    world.event(A, BASE, one)
+    world.commit(TWO, text("pulled line nobody here wrote") + BASE, BASE)
+    pulled = text("pulled line nobody here wrote") + one
+    two = pulled + text("epsilon line of the agent")
+    world.event(B, pulled, two)
+    assert world.owners(two)[1:] == [ONE] * 3 + [A, B]
+    assert world.owners(two)[0] not in (A, B)
+
+
+def test_a_later_event_is_never_the_owner_of_an_older_commit() -> None:
+    """Invariant I4."""
+    world = begun()
+    after = BASE + text("delta line that stood there before")
+    world.commit(TWO, after, BASE)
+    world.now += SLACK * 2
+    world.event(A, BASE, after)
+    assert world.owners(after) == [ONE] * 3 + [TWO]
+
+
+def test_an_undo_gives_the_lines_back_and_a_redo_gives_them_to_the_later_call() -> None:
+    """Invariant I13."""
+    world = begun()
+    after = BASE + text("delta line of the agent")
+    world.event(A, BASE, after)
+    world.event(B, after, BASE)
+    assert world.owners(BASE) == [ONE] * 3, "an undo leaves the owners of what was there before"
+    world.event(C, BASE, after)
+    assert world.owners(after) == [ONE] * 3 + [C], "done again: the later call has it"
+
+
+def test_an_event_without_a_change_takes_nothing_over() -> None:
+    """Case PC-17."""
+    world = begun()
+    world.event(A, BASE, BASE)
+    assert world.owners(BASE) == [ONE] * 3
+
+
+def test_interleaved_sessions_have_their_own_lines() -> None:
+    """Case PC-22: two agents in one file."""
+    world = begun()
+    one = BASE + text("thirtieth line by the first agent")
+    two = text("fifth line by the second agent") + one
+    world.event(A, BASE, one, chain="first")
+    world.event(B, one, two, chain="second")
+    assert world.owners(two) == [B] + [ONE] * 3 + [A]
+
+
+def test_white_space_alone_leaves_an_event_its_lines() -> None:
+    """Case PC-16 and invariant I11: a formatter that only moves white space."""
+    world = begun()
+    after = BASE + text("if ready(agent_state):", "run(agent_state)")
+    world.event(A, BASE, after)
+    world.commit(TWO, after, BASE)
+    formatted = BASE + text("if ready( agent_state ):", "    run(agent_state)")
+    world.commit(THREE, formatted, after)
+    assert world.owners(formatted) == [ONE] * 3 + [A, A]
+
+
+def test_a_gap_is_nobody_s() -> None:
+    world = begun()
+    one = BASE + text("delta line of the agent")
+    world.event(A, BASE, one)
+    typed = one + text("typed by a person between two steps")
+    two = typed + text("epsilon line of the agent")
+    world.event(B, typed, two)
+    assert world.owners(two) == [ONE] * 3 + [A, UNKNOWN, B]
+    world.commit(TWO, two, BASE)
+    assert world.owners(two) == [ONE] * 3 + [A, TWO, B], "once committed, the line is the commit's"
+
+
+def test_what_nobody_saw_before_starts_from_the_newest_version() -> None:
+    world = begun()
+    after = BASE + text("delta line of the agent")
+    world.event(A, None, after, unsure=True)
+    assert world.owners(after) == [ONE] * 3 + [A]
+
+
+def test_a_new_file_and_a_deleted_one() -> None:
+    world = World()
+    world.event(A, None, BASE)
+    assert world.owners(BASE) == [A] * 3
+    world.event(B, BASE, None)
+    world.event(C, None, BASE)
+    assert world.owners(BASE) == [C] * 3
+
+
+def test_absent_contents_are_reported_and_claim_nothing() -> None:
+    world = begun()
+    world.event(A, BASE, "absent:1")
+    world.event(B, "absent:1", BASE + text("delta line of the agent"))
+    assert world.absent() == [A, B]
+    assert world.owners(BASE) == [ONE] * 3
+
+
+def test_old_work_is_not_near_new_commits() -> None:
+    world = begun()
+    after = BASE + text("delta line of an agent long ago")
+    world.event(A, BASE, after)
+    world.now += 2 * WINDOW
+    committed = text("another head line") + after
+    world.commit(TWO, committed, BASE)
+    assert world.owners(committed) == [TWO] + [ONE] * 3 + [TWO]
+
+
+def test_supply_bounds_claims() -> None:
+    """Invariant I5: a line that an event wrote once is given away once."""
+    world = begun()
+    line = "repeated_call(of_the_agent)"
+    world.event(A, BASE, BASE + text(line))
+    world.commit(TWO, text(line) + BASE + text(line), BASE)
+    assert world.owners(text(line) + BASE + text(line)).count(A) == 1
+
+
+def test_blank_lines_between_claims_go_with_the_one_above() -> None:
+    world = begun()
+    agent = text(
+        "def first_of_agent():", "    return 1_000_001", "", "", "def second_of_agent():", "    return 2_000_002"
+    )
+    world.event(A, BASE, BASE + agent)
+    committed = text("head by a person") + BASE + agent
+    world.commit(TWO, committed, BASE)
+    assert world.owners(committed) == [TWO] + [ONE] * 3 + [A] * 6
+
+
+def test_a_merge_of_two_branches_keeps_both_sides() -> None:
+    """Case PC-07."""
+    world = begun()
+    left = text("left line of the first agent") + BASE
+    right = BASE + text("right line of the second agent")
+    world.event(A, BASE, left, chain="l")
+    world.commit(TWO, left, BASE)
+    world.event(B, BASE, right, chain="r")
+    world.commit(THREE, right, BASE)
+    merged = text("left line of the first agent") + right
+    world.commit("4" * 40, merged, left, right)
+    assert world.owners(merged) == [A] + [ONE] * 3 + [B]
+
+
+LINES = st.lists(st.integers(0, 10**6).map(lambda n: f"unique line number {n} of this text"), unique=True, max_size=8)
+
+
+@given(LINES, st.lists(LINES, min_size=1, max_size=5))
+def test_chain_of_events_over_unique_lines(base: list[str], versions: list[list[str]]) -> None:
+    """Invariants I1, I2, I3, I8: as many owners as lines; a line is the last event's that added it."""
+    world = World()
+    world.commit(ONE, text(*base))
+    owners: dict[str, Owner] = dict.fromkeys(base, ONE)
+    chain = [base, *versions]
+    for number, (before, after) in enumerate(pairwise(chain)):
+        event = f"{number:064x}"
+        if text(*after) in [text(*earlier) for earlier in chain[: number + 1]]:
+            return  # a content that was there before is told in the tests of undo and redo
+        world.event(event, text(*before), text(*after))
+        kept = {after[new] for new, _ in matches(line_hunks(text(*before).encode(), text(*after).encode()), len(after))}
+        owners = {line: owners[line] if line in kept else event for line in after}
+    assert world.owners(text(*chain[-1])) == [owners[line] for line in chain[-1]]
+
+
+@given(LINES, st.integers(0, 8), LINES)
+def test_unique_lines_inserted_outside_change_no_owner(base: list[str], at: int, more: list[str]) -> None:
+    """Invariant I9: in the work tree and by a commit."""
+    world = begun()
+    agent = [f"agent's {line}" for line in base]
+    after = BASE + text(*agent)
+    world.event(A, BASE, after)
+    lines = after.splitlines()
+    at = min(at, len(lines))
+    mixed = text(*lines[:at], *[f"person's {line}" for line in more], *lines[at:])
+    before = dict(zip(lines, world.owners(after), strict=True))
+    in_tree = dict(zip(mixed.splitlines(), world.owners(mixed, BASE), strict=True))
+    world.commit(TWO, mixed, BASE)
+    committed = dict(zip(mixed.splitlines(), world.owners(mixed), strict=True))
+    for line in lines:
+        assert committed[line] == before[line]
+        assert in_tree[line] == before[line]
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40))
+def test_blocks_pair_equal_lines(old: bytes, new: bytes) -> None:
+    hunks = line_hunks(old, new)
+    before, after = split(old), split(new)
+    assert all(after[at] == before[was] for at, was in matches(hunks, len(after)))
+    assert all(pair for block in blocks(hunks, len(after)) for pair in [block])
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40))
+def test_fold_gives_one_owner_a_line(old: bytes, new: bytes) -> None:
+    """Invariant I2."""
+    owners = fold([ONE] * len(split(old)), line_hunks(old, new), A)
+    assert len(owners) == len(split(new))
+    if not is_trivial(normal(old)):
+        assert set(owners) <= {ONE, A}

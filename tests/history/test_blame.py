@@ -1,0 +1,354 @@
+"""Blame over real git history: what survives its rewriting, and that git's own answer is never changed."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pogstore.draft import Draft, DraftChange, FileVersion, TaskDrafts
+from pogstore.errors import BadInput, NotFound
+from pogstore.history.blame import BlamedLine, blame, changed_files, effective_times
+from pogstore.history.why import why
+from pogstore.model import EventId, Source
+from pogstore.store.store import Store, open_store
+from pogstore.work.intake import take
+from tests.conftest import Pog, Repo
+from tests.history.agents import OTHER, Agent
+
+BASE = "alpha line of the base\nbeta line of the base\ngamma line of the base\n"
+ADDED = "delta line by the agent\nepsilon line by the agent\n"
+
+
+def owners(store: Store, path: str, revision: str | None = None) -> list[str]:
+    """Returns for each line the event that owns it, or the word for any other owner."""
+    return [line.event or line.owner for line in blame(store, path.encode(), revision).lines]
+
+
+def agent_on(repo: Repo) -> tuple[Agent, EventId]:
+    """An agent has added two lines to a committed file."""
+    repo.commit({"a.py": BASE}, "base")
+    agent = Agent(repo)
+    return agent, agent.write("a.py", BASE + ADDED)
+
+
+def later(repo: Repo, *arguments: str) -> str:
+    """Runs git at a time after the agent's steps."""
+    date = "2026-01-05T09:30:00+00:00"
+    return repo.git(*arguments, env={"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date})
+
+
+def test_in_the_work_tree_and_once_committed(repo: Repo) -> None:
+    agent, event = agent_on(repo)
+    assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2
+    later(repo, "commit", "-qam", "agent's work")
+    assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2
+    assert owners(agent.store, "a.py", "HEAD~1") == ["commit"] * 3
+
+
+def test_a_person_s_line_is_unknown_until_it_is_committed(repo: Repo) -> None:
+    agent, event = agent_on(repo)
+    (repo.path / "a.py").write_text(BASE + ADDED + "zeta line by a person\n")
+    found = blame(agent.store, b"a.py").lines
+    assert [line.event or line.owner for line in found] == ["commit"] * 3 + [event] * 2 + ["unknown"]
+    assert found[-1].reason
+    later(repo, "commit", "-qam", "both")
+    assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2 + ["commit"]
+
+
+def upstream_changed(repo: Repo) -> None:
+    later(repo, "switch", "-q", "-c", "side", "HEAD~1")
+    (repo.path / "a.py").write_text("a head line from upstream\n" + BASE)
+    later(repo, "commit", "-qam", "upstream")
+
+
+def rebase(repo: Repo) -> None:
+    upstream_changed(repo)
+    later(repo, "switch", "-q", "main")
+    later(repo, "rebase", "-q", "side")
+
+
+def cherry_pick(repo: Repo) -> None:
+    upstream_changed(repo)
+    later(repo, "cherry-pick", "main")
+
+
+def squash(repo: Repo) -> None:
+    upstream_changed(repo)
+    later(repo, "merge", "-q", "--squash", "main")
+    later(repo, "commit", "-qm", "squashed")
+
+
+def squash_by_plumbing(repo: Repo) -> None:
+    commit = later(repo, "commit-tree", "HEAD^{tree}", "-p", "HEAD~1", "-m", "a fresh message")
+    later(repo, "reset", "-q", "--hard", commit)
+
+
+def amend(repo: Repo) -> None:
+    (repo.path / "other").write_text("more\n")
+    later(repo, "add", ".")
+    later(repo, "commit", "-q", "--amend", "-m", "amended")
+
+
+def merge(repo: Repo) -> None:
+    upstream_changed(repo)
+    later(repo, "merge", "-q", "main", "-m", "merged")
+
+
+def rename(repo: Repo) -> None:
+    later(repo, "mv", "a.py", "b.py")
+    later(repo, "commit", "-qm", "renamed")
+
+
+def filter_branch(repo: Repo) -> None:
+    quiet = {"FILTER_BRANCH_SQUELCH_WARNING": "1"}
+    repo.git("filter-branch", "-f", "--env-filter", "GIT_AUTHOR_NAME=Somebody", "--", "main", env=quiet)
+
+
+def mailed(repo: Repo) -> None:
+    patch = later(repo, "format-patch", "-1", "--stdout")
+    later(repo, "reset", "-q", "--hard", "HEAD~1")
+    repo.git("am", "-q", input=patch + "\n", env={"GIT_COMMITTER_DATE": "2026-01-05T09:40:00+00:00"})
+
+
+@pytest.mark.parametrize(
+    "rewrite",
+    [rebase, cherry_pick, squash, squash_by_plumbing, amend, merge, rename, filter_branch, mailed],
+    ids=lambda function: function.__name__,
+)
+def test_attribution_survives_rewriting_without_hooks(repo: Repo, rewrite: Callable[[Repo], None]) -> None:
+    """Cases PC-01, PC-04, PC-05, PC-07, PC-14, RC-64, UC-19."""
+    agent, event = agent_on(repo)
+    later(repo, "commit", "-qam", "agent's work")
+    rewrite(repo)
+    name = "b.py" if rewrite is rename else "a.py"
+    lines = blame(agent.store, name.encode()).lines
+    assert [line.event for line in lines if line.text.decode() + "\n" in ADDED.splitlines(keepends=True)] == [event] * 2
+    assert all(line.owner == "commit" for line in lines if line.text.decode() + "\n" not in ADDED)
+
+
+def test_stash_and_pop(repo: Repo) -> None:
+    """Case PC-08."""
+    agent, event = agent_on(repo)
+    later(repo, "stash", "-q")
+    assert owners(agent.store, "a.py") == ["commit"] * 3
+    later(repo, "stash", "pop", "-q")
+    later(repo, "commit", "-qam", "popped")
+    assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2
+
+
+def test_replaced_commits_do_not_crash(repo: Repo) -> None:
+    """Case PC-14: `git replace` shows another history, and blame follows what git shows."""
+    agent, event = agent_on(repo)
+    later(repo, "commit", "-qam", "agent's work")
+    commit = later(repo, "commit-tree", "HEAD^{tree}", "-m", "replaced")
+    repo.git("replace", "HEAD", commit)
+    assert owners(agent.store, "a.py")[3:] == [event] * 2
+
+
+def test_a_shallow_clone_blames_nobody_wrongly(repo: Repo, tmp_path: Path) -> None:
+    """Case PC-39: lines of a boundary commit are the boundary's, as git says."""
+    agent_on(repo)
+    later(repo, "commit", "-qam", "agent's work")
+    repo.git("clone", "-q", "--depth", "1", f"file://{repo.path}", str(tmp_path / "shallow"))
+    store = open_store(tmp_path / "shallow")
+    assert owners(store, "a.py") == ["commit"] * 5
+
+
+def test_a_path_with_the_same_ending_has_its_own_lines(repo: Repo) -> None:
+    """Case PC-23."""
+    agent = Agent(repo)
+    event = agent.write("a/index.ts", ADDED)
+    repo.commit({"src/a/index.ts": ADDED}, "a person wrote this one")
+    assert owners(agent.store, "a/index.ts") == [event] * 2
+    assert owners(agent.store, "src/a/index.ts") == ["commit"] * 2
+
+
+def test_a_recorded_rename_keeps_the_lines(repo: Repo) -> None:
+    agent, event = agent_on(repo)
+    second = agent.write("moved.py", BASE + ADDED + "zeta line by the agent\n", moved_from="a.py")
+    assert owners(agent.store, "moved.py")[3:] == [event] * 2 + [second]
+
+
+def test_files_that_no_commit_has(repo: Repo) -> None:
+    agent = Agent(repo)
+    event = agent.write("new file.py", ADDED)
+    (repo.path / "new file.py").write_text(ADDED + "a person's line at the end\n")
+    assert owners(agent.store, "new file.py") == [event] * 2 + ["unknown"]
+    assert [line.number for line in blame(agent.store, b"new file.py", None, ["2,3"]).lines] == [2, 3]
+    with pytest.raises(BadInput):
+        blame(agent.store, b"new file.py", None, ["7,9"])
+    with pytest.raises(NotFound):
+        blame(agent.store, b"no such file")
+    assert changed_files(agent.store) == [b"new file.py"]
+
+
+@pytest.mark.parametrize(
+    "name", ["naïve 😀.py", "tab\there", 'quo"te', "back\\slash", "-dash", ":colon", "*star*", "測試.txt"]
+)
+def test_odd_names(repo: Repo, name: str) -> None:
+    """Case PC-60: names that git quotes, and names that a pathspec would read otherwise."""
+    repo.commit({name: BASE}, "base")
+    agent = Agent(repo)
+    event = agent.write(name, BASE + ADDED)
+    assert owners(agent.store, name) == ["commit"] * 3 + [event] * 2
+    later(repo, "commit", "-qam", "agent's work")
+    assert owners(agent.store, name) == ["commit"] * 3 + [event] * 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"no newline at the end",
+        b"one\r\ntwo\r\n",
+        b"latin \xe9\xff\nsecond\n",
+        b"\x00binary\x00\n\x00\n",
+        b"\n\n\n",
+    ],
+    ids=["no newline", "crlf", "latin", "binary", "blank"],
+)
+def test_every_kind_of_content(repo: Repo, content: bytes) -> None:
+    """Case PC-61: bytes that are no UTF-8, and files that end in any way."""
+    repo.commit({"a.bin": b"head line of the base\n"}, "base")
+    agent = Agent(repo)
+    event = agent.write("a.bin", b"head line of the base\n" + content)
+    later(repo, "commit", "-qam", "agent's work")
+    lines = blame(agent.store, b"a.bin").lines
+    assert [line.event for line in lines] == [None] + [event] * (len(lines) - 1)
+    assert b"\n".join(line.text for line in lines) == (b"head line of the base\n" + content).removesuffix(b"\n")
+
+
+def test_an_empty_file_has_no_lines(repo: Repo) -> None:
+    repo.commit({"empty": b""}, "base")
+    agent = Agent(repo)
+    assert owners(agent.store, "empty") == []
+    event = agent.write("empty", ADDED)
+    assert owners(agent.store, "empty") == [event] * 2
+    agent.write("empty", "")
+    assert owners(agent.store, "empty") == []
+
+
+def timeless(output: bytes) -> bytes:
+    """Returns porcelain output without the time at which git looked at lines that are not committed."""
+    return re.sub(rb"(Not Committed Yet\n(?:.+\n)?(?:author|committer)-time) \d+", rb"\1", output)
+
+
+def porcelain(lines: tuple[BlamedLine, ...]) -> bytes:
+    """Returns what git printed for the lines."""
+    return b"".join(b"\n".join([*line.head, b"\t" + line.text]) + b"\n" for line in lines)
+
+
+def test_git_s_own_lines_are_byte_for_byte_git_s(repo: Repo, pog: Pog) -> None:
+    """With events, with events elsewhere, and without any; whole files and ranges."""
+    agent, _ = agent_on(repo)
+    repo.commit({"plain.py": BASE, "crlf.txt": b"a\r\nb\r\n", "none.txt": b"no newline"}, "more")
+    (repo.path / "plain.py").write_text("dirty\n" + BASE)
+    for name in ("a.py", "plain.py", "crlf.txt", "none.txt", "README"):
+        wanted = os.fsencode(repo.git("blame", "--porcelain", name)) + b"\n"
+        assert timeless(porcelain(blame(agent.store, name.encode()).lines)) == timeless(wanted)
+        shown = pog("blame", "--porcelain", name).stdout
+        kept = [line for line in shown.split("\n") if not line.startswith("pog-")]
+        assert timeless(os.fsencode("\n".join(kept))) == timeless(wanted)
+        part = os.fsencode(repo.git("blame", "--porcelain", "-L", "2,+1", name, check=False)) + b"\n"
+        if part != b"\n":
+            assert porcelain(blame(agent.store, name.encode(), None, ["2,+1"]).lines) == part, name
+
+
+def test_what_was_seen_live_and_imported_later_counts_once(repo: Repo) -> None:
+    """Echoes: the live event owns the lines."""
+    agent, event = agent_on(repo)
+    before, after = (FileVersion(mode="100644", data=text.encode()) for text in (BASE, BASE + ADDED))
+    change = DraftChange(path="a.py", before=before, after=after)
+    again = Draft(
+        kind="stepped", time=agent.tick(), actor=agent.actor, changes=(change,),
+        fields={"tool": "Edit", "class": "edit", "call_id": "call 1"}, source=Source(format="other", key="1"),
+    )  # fmt: skip
+    take(agent.store, [TaskDrafts(task=agent.task, drafts=(again,))])
+    assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2
+
+
+def test_two_agents_and_a_person_in_one_file(repo: Repo) -> None:
+    """Cases PC-22 and RC-11: three owners, and blank and repeated lines among them."""
+    agent, first = agent_on(repo)
+    other = Agent(repo, OTHER, name="other", started=agent.now)
+    second = other.write("a.py", "\n\nhead line by the other agent\n\n" + BASE + ADDED)
+    (repo.path / "a.py").write_text("\n\nhead line by the other agent\n\n" + BASE + "a person's line\n" + ADDED)
+    later(repo, "commit", "-qam", "all of it")
+    assert owners(agent.store, "a.py") == [second] * 4 + ["commit"] * 4 + [first] * 2
+
+
+def test_contents_that_are_not_here_are_said(repo: Repo) -> None:
+    agent, _ = agent_on(repo)
+    agent.store.refs.compare_and_swap(
+        f"refs/pog/content/{agent.task}", agent.store.refs.read(f"refs/pog/content/{agent.task}"), None
+    )
+    found = blame(agent.store, b"a.py")
+    assert len(found.absent) == 1
+    assert {line.owner for line in found.lines[3:]} == {"unknown"}
+
+
+def test_answers_are_kept_and_the_same_without_the_index(repo: Repo) -> None:
+    agent, _ = agent_on(repo)
+    first = owners(agent.store, "a.py")
+    assert owners(agent.store, "a.py") == first
+    agent.store.index.discard()
+    assert owners(agent.store, "a.py") == first
+
+
+def test_reading_writes_nothing_to_git(repo: Repo) -> None:
+    agent, _ = agent_on(repo)
+
+    def listing() -> dict[str, tuple[int, int]]:
+        files = [path for path in repo.path.rglob("*") if path.is_file() and ".git/pog" not in str(path)]
+        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
+
+    before = listing()
+    blame(agent.store, b"a.py")
+    why(agent.store, b"a.py", 4)
+    assert listing() == before
+
+
+def test_imported_sessions_are_taken_in_the_order_of_time(repo: Repo) -> None:
+    """Decision 5: each import starts its clocks anew; what a later session built upon comes first all the same."""
+    repo.commit({"a.py": BASE}, "base")
+    agent = Agent(repo)
+    one, two = BASE + "first session's line\n", BASE + "first session's line\nsecond session's line\n"
+
+    def draft(before: str, after: str, key: str, time: int) -> Draft:
+        version = [FileVersion(mode="100644", data=text.encode()) for text in (before, after)]
+        change = DraftChange(path="a.py", before=version[0], after=version[1])
+        source = Source(format="other", key=key)
+        fields: dict[str, object] = {"tool": "Edit", "class": "edit", "call_id": key}
+        return Draft(kind="stepped", time=time, actor=agent.actor, fields=fields, changes=(change,), source=source)
+
+    note = Draft(kind="noted", time=agent.now, actor=agent.actor, source=Source(format="other", key="n"))
+    old = (note, *(draft(BASE, one, "old", agent.now) for _ in range(1)))
+    new = draft(one, two, "new", agent.now + 60_000_000)
+    take(agent.store, [TaskDrafts(task=OTHER, drafts=(new,)), TaskDrafts(task=agent.task, drafts=old)])
+    (repo.path / "a.py").write_text(two)
+    events = agent.store.events_on(b"a.py")
+    sources = [getattr(sealed.event, "source", None) for _, sealed in effective_times(events)]
+    assert [source.key for source in sources if source] == ["old", "new"]
+    assert "unknown" not in owners(agent.store, "a.py")
+    assert len(set(owners(agent.store, "a.py")[3:])) == 2
+
+
+def test_why_tells_the_whole_chain(repo: Repo) -> None:
+    agent, event = agent_on(repo)
+    later(repo, "commit", "-qam", "agent's work")
+    chain = why(agent.store, b"a.py", 4)
+    assert chain.event is not None
+    assert chain.event.event_id == event
+    assert chain.task is not None
+    assert chain.task.title == "Work of agent"
+    assert chain.intent == "A test wants it"
+    assert chain.prompt_text == "please, agent"
+    assert chain.commit is not None
+    assert chain.commit.subject == "agent's work"
+    plain = why(agent.store, b"a.py", 1)
+    assert plain.event is None
+    assert plain.commit is not None
+    assert plain.commit.subject == "base"
+    with pytest.raises(BadInput):
+        why(agent.store, b"a.py", 99)
