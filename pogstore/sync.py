@@ -156,7 +156,7 @@ def fetch(
 
     A tip that lacks what was last seen there is reported, and what was last seen is kept.
     """
-    scope = _scope(store, remote, tasks, private)
+    scope = _scope(remote, tasks, private)
     there = transport.list_refs(store.git, remote, scope.names())
     outcomes = [RefOutcome(ref, "skipped", None, oid) for ref, oid in there.items() if not is_task_ref(ref)]
     before = _tracked(store, remote, scope)
@@ -184,7 +184,7 @@ def join(
 
     Ours moves forward, or both are joined; a report of the fetch names what a remote has that lost other things.
     """
-    scope = _scope(store, remote, tasks, private)
+    scope = _scope(remote, tasks, private)
     store.refresh()
     tips = list(_tracked(store, remote, scope).items())
     tips += [(ref.ref, ref.new) for ref in fetched.refs if ref.outcome == "truncated" and ref.new] if fetched else []
@@ -243,7 +243,7 @@ def push(
     wanted = None if tasks is None else frozenset(tasks)
     for task in sorted(wanted & local if wanted else ()):
         raise RefusedByPolicy(f"task '{task}' is local", "'git pog local --remove' lets it leave")
-    scope = _scope(store, remote, wanted, private)
+    scope = _scope(remote, wanted, private)
     harmless = frozenset(allowed) | frozenset(settings.get(ALLOW_SECRET, []))
     pushing = _Push(store, remote, scope, local, harmless, progress=progress)
     if dry_run:
@@ -286,7 +286,8 @@ class _Push:
                 there = self._there()
                 ready, behind = self._plan(there)
             lost = dict.fromkeys(behind, "it is still moving")
-            lost |= self._send(self._clean(ready, there), there)
+            if clean := self._clean(ready, there):
+                lost |= self._send(clean, there)
             if not lost:
                 return
             time.sleep(random.random() * min(LONGEST_PAUSE, 0.05 * 2**attempt))  # noqa: S311 - jitter, no secret
@@ -323,7 +324,10 @@ class _Push:
     def _wants(self, ref: str) -> bool:
         if not self.scope.holds(ref) or task_of(ref) in self.local or task_of(ref) in self.refused:
             return False
-        return ref not in self.outcomes or not self.outcomes[ref].failed
+        decided = (
+            self.outcomes.get(name) for name in (ref, task_ref(task_of(ref)))
+        )  # no contents without their events
+        return not any(outcome is not None and outcome.failed for outcome in decided)
 
     def _catch_up(self, behind: Iterable[str]) -> None:
         """Fetches and joins; what cannot be joined cannot be pushed either."""
@@ -402,10 +406,8 @@ def _check_allowed(store: Store, remote: Remote, patterns: Sequence[str]) -> Non
             raise RefusedByPolicy(f"remote '{remote.name}' is not allowed: pog.allowRemote does not name '{address}'")
 
 
-def _scope(store: Store, remote: Remote, tasks: Iterable[TaskId] | None, private: bool) -> _Scope:
-    chosen = store.git.settings().get(f"remote.{remote.name}.pogprivate", ["false"])[-1] if remote.configured else ""
-    private = private or chosen.lower() in ("true", "yes", "on", "1")
-    classes = ("tasks", "content", "private") if private else ("tasks", "content")
+def _scope(remote: Remote, tasks: Iterable[TaskId] | None, private: bool) -> _Scope:
+    classes = ("tasks", "content", "private") if private or remote.private else ("tasks", "content")
     return _Scope(None if tasks is None else frozenset(tasks), classes)
 
 

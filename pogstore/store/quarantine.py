@@ -35,12 +35,13 @@ class Judged(NamedTuple):
 
 
 class _Edge(NamedTuple):
-    """What the graph is judged by: an event with its parents, and the carriers of both."""
+    """What the graph is judged by: an event with its parents, and the parents' carriers."""
 
+    v: int
     event_id: EventId
     clock: int
-    parents: tuple[EventId, ...] = ()
-    carriers: tuple[Oid, ...] = ()
+    parents: tuple[EventId, ...]
+    carriers: tuple[Oid, ...]
 
 
 def judge_events(store: Store, task: TaskId, tip: Oid) -> Judged:
@@ -49,13 +50,14 @@ def judge_events(store: Store, task: TaskId, tip: Oid) -> Judged:
     The index must be up to date.
     """
     new: dict[Oid, _Edge] = {}
-    for link in chain.events(store.objects, tip, lambda oid: _ours(store, task, oid) is not None):
+    for link in chain.events(
+        store.objects, tip, lambda oid: rows.carried(store.index.connection, task, oid) is not None
+    ):
         _check_carrier(store, task, link)
-        event = link.sealed.event
-        new[link.oid] = _Edge(link.sealed.event_id, event.clock, event.parents, link.carried.parents)
+        new[link.oid] = _edge(link)
     edges = new.copy()
     for oid in {parent for edge in new.values() for parent in edge.carriers} - new.keys():
-        edges[oid] = _known(store, task, oid)
+        edges[oid] = _edge(chain.read_link(store.objects, oid))
     for oid, edge in new.items():
         _check_edge(oid, edge, [edges[parent] for parent in edge.carriers])
     return Judged(tip, frozenset(edges), clocks=tuple(sorted(edge.clock for edge in new.values())))
@@ -100,15 +102,9 @@ def reachable(store: Store, tip: Oid) -> Iterator[Oid]:
         seen.update(parents)
 
 
-def _ours(store: Store, task: TaskId, oid: Oid) -> tuple[EventId, int] | None:
-    return rows.carried(store.index.connection, task, oid)
-
-
-def _known(store: Store, task: TaskId, oid: Oid) -> _Edge:
-    found = _ours(store, task, oid)
-    if found is None:
-        raise NotFound("object", oid)
-    return _Edge(*found)
+def _edge(link: Link) -> _Edge:
+    event = link.sealed.event
+    return _Edge(event.v, link.sealed.event_id, event.clock, event.parents, link.carried.parents)
 
 
 def _check_carrier(store: Store, task: TaskId, link: Link) -> None:
@@ -123,10 +119,16 @@ def _check_carrier(store: Store, task: TaskId, link: Link) -> None:
 
 
 def _check_edge(oid: Oid, edge: _Edge, parents: Sequence[_Edge]) -> None:
-    if edge.parents != tuple(parent.event_id for parent in parents):
+    if edge.v == FORMAT and not _are_named(edge.parents, parents):
         raise ObjectDamaged(oid, "its parents are not the carriers of its event's parents")
     if fault := graph.clock_fault(edge.clock, [parent.clock for parent in parents]):
         raise ObjectDamaged(oid, fault)
+
+
+def _are_named(names: Sequence[EventId], parents: Sequence[_Edge]) -> bool:
+    """Says whether these are the parents of these names; the id of one of another `v` may be made by another hash."""
+    pairs = zip(names, parents, strict=False)
+    return len(names) == len(parents) and all(parent.v != FORMAT or parent.event_id == name for name, parent in pairs)
 
 
 def _check_content_commit(oid: Oid, commit: bytes) -> None:

@@ -39,6 +39,8 @@ class Remote(NamedTuple):
     name: str
     at: str
     configured: bool
+    private: bool = False
+    """Whether somebody has chosen that private contents go there: `remote.<name>.pogPrivate`."""
 
     @property
     def tracked_as(self) -> str:
@@ -208,11 +210,12 @@ def _is_path(given: str) -> bool:
 
 def _configured(settings: Settings, name: str, *, push: bool) -> Remote:
     urls = settings.get(f"remote.{name}.pushurl", [])
+    private = settings.get(f"remote.{name}.pogprivate", ["false"])[-1].lower() in ("true", "yes", "on", "1")
     if not push or not urls or urls == settings[f"remote.{name}.url"]:
-        return Remote(name, name, configured=True)
+        return Remote(name, name, configured=True, private=private)
     if len(urls) > 1:
         raise BadInput(f"remote '{name}'", "pushes to several places", "name one of them by its URL")
-    return Remote(without_user(urls[0]), urls[0], configured=False)
+    return Remote(without_user(urls[0]), urls[0], configured=False, private=private)
 
 
 def _fits(ref: str, name: str) -> bool:

@@ -4,7 +4,10 @@ A chain that is only behind moves forward. Diverged events get a `joined` event,
 diverged contents, those that only we hold are appended again to the fetched chain.
 """
 
-from pogstore.model import Oid
+from collections.abc import Mapping
+
+from pogstore.errors import Incomplete
+from pogstore.model import FORMAT, Oid, Sealed
 from pogstore.store import chain, quarantine, rows
 from pogstore.store.batch import Batch
 from pogstore.store.quarantine import Judged
@@ -29,7 +32,7 @@ def judge(store: Store, ref: str, tip: Oid) -> Judged:
 def settle(store: Store, batch: Batch, ref: str, fetched: Judged) -> str:
     """Moves our ref to the union with a fetched chain that it does not hold yet.
 
-    Returns what it took: `created`, `forwarded` or `joined`.
+    Returns what it took: `created`, `forwarded` or `joined`. Raises `Incomplete` where only a newer version can join.
     """
     ours = batch.tip(ref)
     if ours is None or ours in fetched.commits:
@@ -37,10 +40,19 @@ def settle(store: Store, batch: Batch, ref: str, fetched: Judged) -> str:
         return "created" if ours is None else "forwarded"
     head = batch.head(task_of(ref)) if ref.startswith(TASKS) else None
     if head is not None:
-        batch.join({ours: head, fetched.tip: chain.read_link(store.objects, fetched.tip).sealed})
+        _join(batch, {ours: head, fetched.tip: chain.read_link(store.objects, fetched.tip).sealed})
     else:
         _append_again(store, batch, ref, ours, fetched)
     return "joined"
+
+
+def _join(batch: Batch, heads: Mapping[Oid, Sealed]) -> None:
+    for head in heads.values():
+        if head.event.v != FORMAT:  # its id may be made by another hash, and `joined` has to name it
+            raise Incomplete(
+                f"task '{head.event.task}'", f"event '{head.event_id}' needs a newer pogstore to be joined"
+            )
+    batch.join(heads)
 
 
 def _append_again(store: Store, batch: Batch, ref: str, ours: Oid, fetched: Judged) -> None:

@@ -40,6 +40,7 @@ def _places(store: Store, task: TaskId, entry: Entry) -> Iterator[Place]:
     found = list(_in_text(content.text_in(entry.blob, data)) if is_text else _in_file(data))
     if not found:
         return
+    store.refresh()
     for where in _fields_with(store, task, entry.blob) if is_text else _paths_with(store, task, entry.blob):
         yield from (Place(entry.blob, where, line, kind) for line, kind in found)
 
