@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pogstore.errors import NotARepository, UnsupportedRepository
 from pogstore.store import gitcli
 
-_QUESTIONS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--is-inside-work-tree", "--show-object-format")
+_QUESTIONS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--is-inside-git-dir", "--show-object-format")
 _OWN = "pog"
 
 
@@ -52,9 +52,9 @@ def discover(path: Path, env: dict[str, str] | None = None) -> Layout:
     answers = output.removesuffix("\n").split("\n")
     if len(answers) != len(_QUESTIONS):
         raise UnsupportedRepository(str(path), "a line feed in the name of a git directory")
-    git_dir, common_dir, bare, inside, object_format = answers
+    git_dir, common_dir, bare, in_git_dir, object_format = answers
     top = None
-    if bare == "false" and inside == "true":
+    if bare == "false" and in_git_dir == "false":
         top = Path(os.path.realpath(gitcli.rev_parse(path, ("--show-toplevel",), seen)[1].removesuffix("\n")))
     elif bare == "false":
         raise NotARepository(str(path), "this is inside a git directory; run it in the work tree")
