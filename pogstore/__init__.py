@@ -1,0 +1,346 @@
+"""pogstore: a git-native, content-addressed record of the work of AI agents.
+
+    import pogstore
+
+    store = pogstore.open(".")
+    for line in pogstore.blame(store, b"src/parser.py").lines:
+        print(line.number, line.owner, line.task)
+
+The face of the package: `open`, the structs, the errors and the verbs. Whatever is not in `__all__` may change at any
+time. A name is imported when it is first used, so that `import pogstore` costs nothing.
+"""
+
+TYPE_CHECKING = False  # what type checkers take it for; the module `typing` would cost more than all else here
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from pogstore.draft import (
+        Draft,
+        DraftChange,
+        DraftText,
+        FileVersion,
+        TaskDrafts,
+    )
+    from pogstore.errors import (
+        AlreadyClaimed,
+        AmbiguousName,
+        BadInput,
+        Conflict,
+        GitFailed,
+        IllegalTransition,
+        Incomplete,
+        LinkCycle,
+        LockHeld,
+        NotAFile,
+        NotARepository,
+        NotCanonical,
+        NotEnabled,
+        NotFound,
+        NoWorkTree,
+        ObjectDamaged,
+        OutsideDomain,
+        PogError,
+        RefusedByPolicy,
+        RemoteFailed,
+        StaleRef,
+        UnsafePath,
+        UnsupportedRepository,
+        WorkTreeFailed,
+    )
+    from pogstore.history.blame import (
+        Blame,
+        BlamedLine,
+        blame,
+    )
+    from pogstore.history.names import (
+        Named,
+    )
+    from pogstore.history.plans import (
+        Done,
+        Obstacle,
+        Plan,
+    )
+    from pogstore.history.rollback import (
+        apply_rollback,
+        apply_undo,
+        plan_rollback,
+        plan_undo,
+    )
+    from pogstore.history.tasks import (
+        Summary,
+        summaries,
+    )
+    from pogstore.history.verify import (
+        Fault,
+        Report,
+        verify,
+    )
+    from pogstore.history.why import (
+        Chain,
+        why,
+    )
+    from pogstore.model import (
+        KINDS,
+        STATUSES,
+        Actor,
+        Base,
+        BlobId,
+        Budget,
+        Change,
+        Checked,
+        ChecklistItem,
+        Claimed,
+        Committed,
+        Decided,
+        Defined,
+        Definition,
+        ErasedChange,
+        Event,
+        EventId,
+        Extra,
+        Globs,
+        Hunk,
+        Joined,
+        Link,
+        Moved,
+        Noted,
+        Observed,
+        OddPath,
+        Oid,
+        Opaque,
+        Outcome,
+        Path,
+        Person,
+        Prompted,
+        Ran,
+        Redacted,
+        Refused,
+        Released,
+        Replayed,
+        Restored,
+        Reviewed,
+        RolledBack,
+        Sealed,
+        Side,
+        Signed,
+        Slice,
+        Source,
+        Stepped,
+        TaskId,
+        Text,
+        Usage,
+    )
+    from pogstore.state import (
+        TaskState,
+    )
+    from pogstore.store.store import (
+        Store,
+    )
+    from pogstore.store.store import (
+        open_store as open,  # noqa: A004 - the verb of every store
+    )
+    from pogstore.work.intake import (
+        Taken,
+    )
+    from pogstore.work.tasks import (
+        By,
+        check,
+        claim,
+        decide,
+        define,
+        move,
+        new_task_id,
+        note,
+        read_state,
+        release,
+        review,
+        share,
+        start,
+    )
+
+__all__ = [
+    "KINDS",
+    "STATUSES",
+    "Actor",
+    "AlreadyClaimed",
+    "AmbiguousName",
+    "BadInput",
+    "Base",
+    "Blame",
+    "BlamedLine",
+    "BlobId",
+    "Budget",
+    "By",
+    "Chain",
+    "Change",
+    "Checked",
+    "ChecklistItem",
+    "Claimed",
+    "Committed",
+    "Conflict",
+    "Decided",
+    "Defined",
+    "Definition",
+    "Done",
+    "Draft",
+    "DraftChange",
+    "DraftText",
+    "ErasedChange",
+    "Event",
+    "EventId",
+    "Extra",
+    "Fault",
+    "FileVersion",
+    "GitFailed",
+    "Globs",
+    "Hunk",
+    "IllegalTransition",
+    "Incomplete",
+    "Joined",
+    "Link",
+    "LinkCycle",
+    "LockHeld",
+    "Moved",
+    "Named",
+    "NoWorkTree",
+    "NotAFile",
+    "NotARepository",
+    "NotCanonical",
+    "NotEnabled",
+    "NotFound",
+    "Noted",
+    "ObjectDamaged",
+    "Observed",
+    "Obstacle",
+    "OddPath",
+    "Oid",
+    "Opaque",
+    "Outcome",
+    "OutsideDomain",
+    "Path",
+    "Person",
+    "Plan",
+    "PogError",
+    "Prompted",
+    "Ran",
+    "Redacted",
+    "Refused",
+    "RefusedByPolicy",
+    "Released",
+    "RemoteFailed",
+    "Replayed",
+    "Report",
+    "Restored",
+    "Reviewed",
+    "RolledBack",
+    "Sealed",
+    "Side",
+    "Signed",
+    "Slice",
+    "Source",
+    "StaleRef",
+    "Stepped",
+    "Store",
+    "Summary",
+    "Taken",
+    "TaskDrafts",
+    "TaskId",
+    "TaskState",
+    "Text",
+    "UnsafePath",
+    "UnsupportedRepository",
+    "Usage",
+    "WorkTreeFailed",
+    "apply_rollback",
+    "apply_undo",
+    "blame",
+    "check",
+    "claim",
+    "decide",
+    "define",
+    "move",
+    "new_task_id",
+    "note",
+    "open",
+    "plan_rollback",
+    "plan_undo",
+    "read_state",
+    "record",
+    "release",
+    "review",
+    "rollback",
+    "share",
+    "start",
+    "summaries",
+    "undo",
+    "verify",
+    "why",
+]
+
+_HOMES = {
+    "pogstore.draft": "Draft DraftChange DraftText FileVersion TaskDrafts",
+    "pogstore.errors": """
+        AlreadyClaimed AmbiguousName BadInput Conflict GitFailed IllegalTransition Incomplete LinkCycle LockHeld
+        NoWorkTree NotAFile NotARepository NotCanonical NotEnabled NotFound ObjectDamaged OutsideDomain PogError
+        RefusedByPolicy RemoteFailed StaleRef UnsafePath UnsupportedRepository WorkTreeFailed
+    """,
+    "pogstore.history.blame": "Blame BlamedLine blame",
+    "pogstore.history.names": "Named",
+    "pogstore.history.plans": "Done Obstacle Plan",
+    "pogstore.history.rollback": "apply_rollback apply_undo plan_rollback plan_undo",
+    "pogstore.history.tasks": "Summary summaries",
+    "pogstore.history.verify": "Fault Report verify",
+    "pogstore.history.why": "Chain why",
+    "pogstore.model": """
+        Actor Base BlobId Budget Change Checked ChecklistItem Claimed Committed Decided Defined Definition
+        ErasedChange Event EventId Extra Globs Hunk Joined KINDS Link Moved Noted Observed OddPath Oid Opaque Outcome
+        Path Person Prompted Ran Redacted Refused Released Replayed Restored Reviewed RolledBack STATUSES Sealed Side
+        Signed Slice Source Stepped TaskId Text Usage
+    """,
+    "pogstore.state": "TaskState",
+    "pogstore.store.store": "Store open",
+    "pogstore.work.intake": "Taken take",
+    "pogstore.work.tasks": "By check claim decide define move new_task_id note read_state release review share start",
+}
+_RENAMED = {"open": "open_store"}
+_WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def record(store: "Store", drafts: "Iterable[TaskDrafts]") -> "Taken":
+    """Records what has just happened: redacts texts, stores contents, appends the events, all in one write.
+
+    What the store holds already, by its source key, is skipped.
+    """
+    taken: Taken = __getattr__("take")(store, drafts, imported=False)
+    return taken
+
+
+def rollback(store: "Store", named: "Sequence[Named]", by: "By") -> "Done":
+    """Takes the effects of events or tasks out of the work tree; raises `Conflict`, with nothing written.
+
+    `plan_rollback` and `apply_rollback` are its two halves, for those who want to look first.
+    """
+    done: Done = __getattr__("apply_rollback")(store, __getattr__("plan_rollback")(store, named), by)
+    return done
+
+
+def undo(store: "Store", by: "By") -> "Done":
+    """Takes back the last rollback or undo made in the work tree of `by`; raises `Conflict`, with nothing written."""
+    done: Done = __getattr__("apply_undo")(store, __getattr__("plan_undo")(store, by.worktree), by)
+    return done
+
+
+def __getattr__(name: str) -> "Any":
+    """Imports what stands behind a name of the face."""
+    from importlib import import_module  # noqa: PLC0415 - here alone, so that importing the face costs nothing
+
+    if name not in _WHERE:
+        raise AttributeError(f"module 'pogstore' has no attribute '{name}'")
+    found = globals()[name] = getattr(import_module(_WHERE[name]), _RENAMED.get(name, name))
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

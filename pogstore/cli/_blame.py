@@ -1,28 +1,60 @@
 """Blamed lines as text, as git's porcelain and as JSON."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from pogstore.cli._render import day, path_text, safe, style, table, who
+import msgspec
+
+from pogstore.cli._render import cut, day, safe, short_who, style, table, who
 from pogstore.cli._values import Value, kind_name
 from pogstore.errors import PogError
 from pogstore.history.blame import Blame, BlamedLine
 from pogstore.history.tasks import UNTITLED, summary
-from pogstore.model import Sealed, TaskId
+from pogstore.model import Actor, TaskId
 from pogstore.store.content import path_of
 from pogstore.store.store import Store
 
 SHORT = 8
+WHO, TITLE = 20, 28
+"""Columns that the actor and the title of the task may take; less on a narrow terminal."""
 _MARKS = {"event": "*", "observed": "~", "commit": " ", "unknown": "?"}
 _COLORS = {"event": "cyan", "observed": "yellow", "unknown": "red"}
 
 
-class Titles:
-    """The titles of tasks, each looked up once."""
+class Texts:
+    """How blamed files are shown: titles looked up once, models named only where one name stands for several."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.of = cache(self._look_up)
+    def __init__(self, store: Store, found: Iterable[Blame], width: int | None, *, color: bool) -> None:
+        self._store, self._color = store, color
+        self._title = cache(self._look_up)
+        self._who, self._title_width = (WHO, TITLE) if width is None else (min(WHO, width // 6), min(TITLE, width // 5))
+        self._models = _models(found)
+
+    def lines(self, found: Blame) -> Iterator[str]:
+        """Yields a file as `git blame` prints one: mark, short id, who, for which task, when, line number, text."""
+        rows = [[*self._columns(found, line), _day(found, line), str(line.number)] for line in found.lines]
+        for line, head in zip(found.lines, _aligned(rows), strict=True):
+            text = safe(line.text.decode("utf-8", "backslashreplace").removesuffix("\r"))
+            colored = self._color and line.owner in _COLORS
+            yield f"{style(head, _COLORS.get(line.owner, ''), enabled=colored)} {text}".rstrip()
+
+    def _columns(self, found: Blame, line: BlamedLine) -> list[str]:
+        mark = _MARKS[line.owner]
+        if line.event is not None:
+            event = found.events[line.event].event
+            name, title = f"{mark}{line.event[:SHORT]}", self._title(event.task)
+            return [name, self._name(event.actor), cut(safe(title), self._title_width)]
+        if line.commit is not None:
+            info = found.commits[line.commit]
+            name = f"{mark}{line.commit[:SHORT]}"
+            return [name, cut(safe(info.author), self._who), cut(safe(info.subject), self._title_width)]
+        return [f"{mark}{'0' * SHORT}", "unknown", line.reason or ""]
+
+    def _name(self, actor: Actor | None) -> str:
+        several = actor is not None and len(self._models[short_who(actor)]) > 1
+        model = f" {safe(actor.model)}" if actor is not None and actor.model and several else ""
+        return cut(short_who(actor) + model, self._who)
 
     def _look_up(self, task: TaskId) -> str:
         try:
@@ -31,40 +63,32 @@ class Titles:
             return UNTITLED
 
 
-def text_lines(found: Blame, titles: Titles, *, color: bool) -> Iterator[str]:
-    """Yields a file as `git blame` prints one: mark and short id, who, for which task, when, line number, text."""
-    rows = [_columns(found, line, titles) for line in found.lines]
-    for line, columns in zip(found.lines, table(rows), strict=True):
-        text = safe(line.text.decode("utf-8", "replace").replace("\r", ""))
-        head = style(columns, _COLORS.get(line.owner, ""), enabled=color and line.owner in _COLORS)
-        yield f"{head}) {text}"
+def _models(found: Iterable[Blame]) -> dict[str, set[str | None]]:
+    """Returns the models that acted under each name."""
+    models: dict[str, set[str | None]] = defaultdict(set)
+    for each in found:
+        for line in each.lines:
+            actor = each.events[line.event].event.actor if line.event is not None else None
+            if actor is not None:
+                models[short_who(actor)].add(actor.model)
+    return models
 
 
-def _columns(found: Blame, line: BlamedLine, titles: Titles) -> list[str]:
-    mark = _MARKS[line.owner]
-    number = str(line.number).rjust(len(str(found.lines[-1].number)))
+def _day(found: Blame, line: BlamedLine) -> str:
+    """Returns the date of what owns a line."""
     if line.event is not None:
-        sealed = found.events[line.event]
-        title = titles.of(sealed.event.task)
-        return [
-            f"{mark}{line.event[:SHORT]} ({who(sealed.event.actor)}",
-            _cut(safe(title), 28),
-            day(sealed.event.time),
-            number,
-        ]
-    if line.commit is not None:
-        info = found.commits[line.commit]
-        return [
-            f"{mark}{line.commit[:SHORT]} ({safe(info.author)}",
-            _cut(safe(info.subject), 28),
-            day(info.time),
-            number,
-        ]
-    return [f"{mark}{'0' * SHORT} (unknown", "not committed", "-", number]
+        return day(found.events[line.event].event.time)
+    return day(found.commits[line.commit].time) if line.commit is not None else "-"
 
 
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
+def _aligned(rows: Sequence[list[str]]) -> list[str]:
+    """Returns the columns before the text: `id (who  title  day  number)`."""
+    return [f"{row[0]} ({rest})" for row, rest in zip(rows, table([row[1:] for row in _justified(rows)]), strict=True)]
+
+
+def _justified(rows: Sequence[list[str]]) -> list[list[str]]:
+    longest = max((len(row[-1]) for row in rows), default=0)
+    return [[*row[:-1], row[-1].rjust(longest)] for row in rows]
 
 
 def porcelain(found: Blame) -> bytes:
@@ -87,26 +111,18 @@ def _headers(found: Blame, line: BlamedLine) -> list[bytes]:
 
 def blamed_value(found: Blame) -> Value:
     """Returns what `--json` says of a file."""
-    value: Value = {"path": path_text(path_of(found.path)), "lines": [_line_value(found, line) for line in found.lines]}
+    path = msgspec.to_builtins(path_of(found.path))
+    value: Value = {"path": path, "lines": [_line_value(found, line) for line in found.lines]}
     if found.absent:
         value["absent"] = list(found.absent)
     return value
 
 
 def _line_value(found: Blame, line: BlamedLine) -> Value:
-    value: Value = {"line": line.number, "text": _line_text(line.text), "owner": line.owner}
+    value: Value = {"line": line.number, "text": line.text.decode("utf-8", "replace"), "owner": line.owner}
     if line.event is not None:
-        sealed: Sealed = found.events[line.event]
+        sealed = found.events[line.event]
         value |= {"event": line.event, "task": sealed.event.task, "actor": who(sealed.event.actor)}
         value["kind"] = kind_name(sealed)
-    if line.commit is not None:
-        value["commit"] = line.commit
-    if line.observed is not None:
-        value["observed"] = line.observed
-    if line.reason is not None:
-        value["reason"] = line.reason
-    return value
-
-
-def _line_text(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
+    rest = {"commit": line.commit, "observed": line.observed, "reason": line.reason}
+    return value | {name: item for name, item in rest.items() if item is not None}

@@ -1,20 +1,24 @@
-"""What a command gets: the store of the place it runs in, who acts, what time it is, whether to print JSON.
+"""What a command gets: the store of the place it runs in, who acts, what time it is, how to show what is long.
 
 The one place that reads the environment and the clock.
 """
 
 import os
+import re
 import secrets
+import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from pogstore.errors import BadInput, NoWorkTree
+from pogstore import redact
+from pogstore.cli._render import echo
+from pogstore.errors import BadInput, NotARepository, NoWorkTree, RefusedByPolicy
 from pogstore.history import names
 from pogstore.history.names import Named
 from pogstore.model import Actor, Person, Sealed, TaskId
@@ -24,7 +28,11 @@ from pogstore.work import active, tasks
 from pogstore.work.tasks import By, new_task_id
 
 _R = TypeVar("_R")
-_HONOURED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_CEILING_DIRECTORIES")
+_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES")
+_OF_A_HOOK = ("GIT_INDEX_FILE", "GIT_QUARANTINE_PATH", "GIT_PREFIX")
+_NO = ("", "0", "false", "no", "off", "never")
+_ACTOR_TYPES = ("human", "agent", "tool")
+_LONGEST_NAME = 100
 
 
 class Env:
@@ -36,7 +44,22 @@ class Env:
     @cached_property
     def store(self) -> Store:
         """The store of the repository that git itself would use here."""
-        return open_store(Path.cwd(), git_environment(os.environ))
+        *others, last = git_environments(os.environ)
+        for environment in others:
+            try:
+                return open_store(Path.cwd(), environment)
+            except NotARepository:
+                continue
+        return open_store(Path.cwd(), last)
+
+    @cached_property
+    def _settings(self) -> Mapping[str, list[str]]:
+        return self.store.git.settings()
+
+    def setting(self, name: str) -> str | None:
+        """Returns a setting of git's configuration as git itself sees it here, `git -c` included."""
+        values = self._settings.get(name)
+        return values[-1] if values else None
 
     @cached_property
     def work_tree(self) -> Path:
@@ -46,10 +69,20 @@ class Env:
         return self.store.layout.work_tree
 
     @cached_property
+    def worktree(self) -> str | None:
+        """The random id of this work tree; nothing where pogstore is not enabled."""
+        return active.worktree_id(self.store.layout) if self.store.enabled else None
+
+    @cached_property
     def by(self) -> By:
-        """Who acts, now, here."""
-        here = active.worktree_id(self.store.layout) if self.store.enabled else None
-        return By(actor=self.actor, time=now(), offset=time.localtime().tm_gmtoff // 60, worktree=here)
+        """Who acts, now, here; raises `RefusedByPolicy` where nothing may be recorded."""
+        self.refuse_if_disabled()
+        return By(actor=self.actor, time=now(), offset=time.localtime().tm_gmtoff // 60, worktree=self.worktree)
+
+    def refuse_if_disabled(self) -> None:
+        """Raises `RefusedByPolicy` while `POG_DISABLE` is set: then nothing is recorded (case PC-124)."""
+        if os.environ.get("POG_DISABLE", "").lower() not in _NO:
+            raise RefusedByPolicy("recording is disabled by POG_DISABLE", "unset it to record again")
 
     @property
     def actor(self) -> Actor:
@@ -59,13 +92,19 @@ class Env:
         if not named:
             return Actor(type="human", name=person.name if person else None, on_behalf_of=person)
         type_, colon, name = named.partition(":")
-        if not colon or type_ not in ("human", "agent", "tool"):
+        if not colon or type_ not in _ACTOR_TYPES:
             type_, name = "agent", named
-        return Actor(type=type_, name=name, session=os.environ.get("POG_SESSION"), on_behalf_of=person)
+        return Actor(
+            type=type_, name=actor_name(name), session=os.environ.get("POG_SESSION") or None, on_behalf_of=person
+        )
 
     def _person(self) -> Person | None:
-        name = os.environ.get("GIT_AUTHOR_NAME") or self.store.config.text("user.name")
-        email = os.environ.get("GIT_AUTHOR_EMAIL") or self.store.config.text("user.email")
+        name, email = (
+            os.environ.get(f"GIT_AUTHOR_{field.upper()}")
+            or self.setting(f"author.{field}")
+            or self.setting(f"user.{field}")
+            for field in ("name", "email")
+        )
         return Person(name=name, email=email) if name and email else None
 
     def active(self, back: int = 0) -> TaskId | None:
@@ -93,23 +132,39 @@ class Env:
         """Returns the id of a task that is made now."""
         return new_task_id(now(), secrets.randbits(74))
 
-    @property
+    @cached_property
     def color(self) -> bool:
         """Whether to colour what is printed: `NO_COLOR`, then `color.pog`, `color.ui`, then whether a person reads."""
-        if os.environ.get("NO_COLOR"):
+        setting = (self.setting("color.pog") or self.setting("color.ui") or "auto").lower()
+        if os.environ.get("NO_COLOR") or setting in _NO:
             return False
-        setting = self.store.config.text("color.pog") or self.store.config.text("color.ui") or "auto"
-        if setting in ("always", "never", "false"):
-            return setting == "always"
-        return sys.stdout.isatty()
+        if setting == "always":
+            return True
+        return (sys.stdout.isatty() and os.environ.get("TERM") != "dumb") or "GIT_PAGER_IN_USE" in os.environ
 
     @property
-    def pager(self) -> str | None:
-        """The pager that git would use, unless `pager.pog` says no."""
-        setting = self.store.config.text("pager.pog")
-        if setting in ("false", "no", "off", "0"):
+    def width(self) -> int | None:
+        """The columns of the terminal a person reads on; nothing if the output goes elsewhere."""
+        return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+    def page(self, lines: Iterable[str]) -> None:
+        """Prints lines; through the pager that git would use if a person reads."""
+        pager = self._pager()
+        if pager is None:
+            for line in lines:
+                echo(line)
+            return
+        os.environ.setdefault("LESS", "FRX")
+        os.environ["PAGER"] = pager
+        click.echo_via_pager((f"{line}\n" for line in lines), color=self.color)
+
+    def _pager(self) -> str | None:
+        if not sys.stdout.isatty() or "GIT_PAGER_IN_USE" in os.environ:
             return None
-        return self.store.git.text("var", "GIT_PAGER", check=False) or None
+        if (self.setting("pager.pog") or "true").lower() in _NO:
+            return None
+        found = self.store.git.text("var", "GIT_PAGER", check=False)
+        return None if found in ("", "cat") else found
 
     def repository_path(self, written: str) -> str:
         """Returns a path that a person wrote, relative to the root of the work tree; raises `BadInput` outside it."""
@@ -121,26 +176,42 @@ class Env:
             raise BadInput(f"'{written}'", "is outside the repository") from None
 
 
+def actor_name(name: str) -> str:
+    """Returns a name that an event may hold for good: not empty, not long, and no secret."""
+    if not name.strip() or len(name) > _LONGEST_NAME:
+        raise BadInput("the name of an actor", f"needs 1 to {_LONGEST_NAME} characters")
+    return unsecret(name, "the name of an actor")
+
+
+def unsecret(word: str, what: str) -> str:
+    """Returns a word that becomes a part of an event, where nothing can be erased; raises `BadInput` for a secret."""
+    if redact.redact(word)[1]:
+        raise BadInput(what, "looks like a secret", "events keep it for good; put texts into notes")
+    return word
+
+
 def now() -> int:
     """Returns the time in µs; `POG_NOW` stands in for the clock where output must be repeatable."""
     fixed = os.environ.get("POG_NOW")
     if fixed is None:
         return time.time_ns() // 1000
-    if not fixed.isdigit():
+    if not re.fullmatch(r"[0-9]{1,16}", fixed):
         raise BadInput("POG_NOW", "is not a number of µs since the epoch")
     return int(fixed)
 
 
-def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment in which git finds the repository: `GIT_DIR` counts, unless a git hook has set it.
+def git_environments(environ: Mapping[str, str]) -> list[dict[str, str]]:
+    """Returns the environments in which to look for the repository, one after the other.
 
-    A hook exports `GIT_INDEX_FILE` too, and runs in its own repository; where it has gone elsewhere, that place counts
-    (case PC-81).
+    `GIT_DIR` counts, as it does for git. A hook or an alias inherits it from the git that called it, though, and may
+    have gone to another repository: there, the place where the command runs comes first (case PC-81).
     """
-    kept = gitcli.environment()
-    if "GIT_INDEX_FILE" not in environ and "GIT_QUARANTINE_PATH" not in environ:
-        kept |= {name: environ[name] for name in _HONOURED if name in environ}
-    return kept
+    plain = gitcli.environment()
+    given = {name: environ[name] for name in _PLACES if name in environ}
+    if not given:
+        return [plain]
+    inherited = any(name in environ for name in _OF_A_HOOK) or given.get("GIT_DIR") == "."
+    return [plain, plain | given] if inherited else [plain | given]
 
 
 def pass_env(function: Callable[..., _R]) -> Callable[..., _R]:

@@ -1,13 +1,14 @@
 """How an error becomes words on standard error and an exit status."""
 
-import json
 import os
+import re
 import sys
 import traceback
+from collections.abc import Sequence
 
 import click
 
-from pogstore.cli._render import safe
+from pogstore.cli._render import safe, to_json
 from pogstore.errors import PogError
 
 CANNOT = 128
@@ -15,68 +16,76 @@ USAGE = 129
 INTERRUPTED = 130
 
 
-def report(fault: BaseException) -> int:
-    """Says what went wrong, in git's style, and returns the exit status."""
+def report(fault: BaseException, arguments: Sequence[str]) -> int:
+    """Says what went wrong, in git's style or as JSON if that was asked for; returns the exit status."""
+    as_json = _wants_json(arguments)
     match fault:
         case click.UsageError():
-            return _usage(fault)
+            return _usage(fault, as_json)
         case PogError():
-            _say(fault.message, fault.hint, fault.code, retryable=fault.retryable)
+            _say(as_json, fault.message, fault.hint, fault.code, retryable=fault.retryable)
             return fault.exit_status
-        case SystemExit() | click.exceptions.Exit() | KeyboardInterrupt() | click.Abort() | BrokenPipeError():
-            return _ended(fault)
+        case BrokenPipeError():
+            return 0
+        case click.exceptions.Exit():
+            return fault.exit_code
+        case KeyboardInterrupt() | click.Abort():
+            return INTERRUPTED
         case _:
-            return _unexpected(fault)
+            return _unexpected(fault, as_json)
 
 
 def abandon_output() -> None:
-    """Flushes what can be flushed; a reader that is gone is no error."""
+    """Lets nothing that is still to be written fail once more while Python ends."""
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
-            if stream is not None:
-                stream.flush()
+            stream.flush()
         except (OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
-def _ended(fault: BaseException) -> int:
-    """The status of a command that ended early without a fault: on purpose, by Ctrl-C, or because nobody reads on."""
-    match fault:
-        case SystemExit():
-            return fault.code if isinstance(fault.code, int) else 0
-        case click.exceptions.Exit():
-            return fault.exit_code
-        case BrokenPipeError():
-            return 0
-        case _:
-            return INTERRUPTED
-
-
-def _usage(fault: click.UsageError) -> int:
-    hint = None
-    if fault.ctx is not None:
-        hint = f"try '{fault.ctx.command_path} -h'"
-    _say(fault.format_message(), hint, "usage", retryable=False)
+def _usage(fault: click.UsageError, as_json: bool) -> int:
+    hint = f"try '{fault.ctx.command_path} -h'" if fault.ctx is not None else None
+    _say(as_json, _in_our_style(fault.format_message()), hint, "usage", retryable=False)
     return USAGE
 
 
-def _unexpected(fault: BaseException) -> int:
-    reason = f"{type(fault).__name__}: {fault}" if str(fault) else type(fault).__name__
-    hint = None if isinstance(fault, OSError) else "this is a fault of git pog; POG_DEBUG=1 shows where"
-    _say(reason, hint, "io" if isinstance(fault, OSError) else "internal", retryable=False)
+def _in_our_style(message: str) -> str:
+    """Turns click's sentences into git's style: lower case, no full stop."""
+    message = " ".join(message.split()).rstrip(".")
+    return re.sub(r"\A[A-Z](?=[a-z])", lambda match: match.group().lower(), message)
+
+
+def _unexpected(fault: BaseException, as_json: bool) -> int:
+    if isinstance(fault, OSError):
+        _say(as_json, _os_reason(fault), None, "io", retryable=False)
+    else:
+        reason = f"{type(fault).__name__}: {fault}" if str(fault) else type(fault).__name__
+        _say(as_json, reason, "this is a fault of git pog; POG_DEBUG=1 shows where", "internal", retryable=False)
     if os.environ.get("POG_DEBUG"):
         traceback.print_exception(fault)
     return CANNOT
 
 
-def _say(message: str, hint: str | None, code: str, *, retryable: bool) -> None:
-    if _wants_json():
+def _os_reason(fault: OSError) -> str:
+    place = f"'{os.fsdecode(fault.filename)}'" if isinstance(fault.filename, str | bytes) else "input or output"
+    return f"{place}: {fault.strerror or type(fault).__name__}"
+
+
+def _say(as_json: bool, message: str, hint: str | None, code: str, *, retryable: bool) -> None:
+    if as_json:
         fields = {"code": code, "message": message, "hint": hint, "retryable": retryable}
-        text = json.dumps({"error": {name: value for name, value in fields.items() if value is not None}})
+        text = to_json({"error": fields}, indent=None)
     else:
         text = f"error: {safe(message)}" + (f"\nhint: {safe(hint)}" if hint else "")
-    click.echo(text, err=True)
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except OSError:  # nobody can be told
+        return
 
 
-def _wants_json() -> bool:
-    return any(argument in ("--json", "--jsonl") for argument in sys.argv[1:])
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Says whether JSON was asked for; the arguments may be such that no parser gets that far."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options or "--jsonl" in options

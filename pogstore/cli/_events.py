@@ -1,26 +1,28 @@
 """Events as lines and as paragraphs."""
 
-from pogstore.cli._render import path_text, safe, when, who
+import json
+from collections.abc import Mapping
+
+from pogstore.cli._render import path_text, safe, short_who, when, who
 from pogstore.cli._values import kind_name
 from pogstore.model import Change, Opaque, Sealed, Side
 
 SHORT = 10
+NOT_HERE = "(not here: private, erased or not fetched)"
+_WORDS = ("tool", "status", "verdict", "topic")
 
 
 def event_line(sealed: Sealed) -> str:
     """Returns an event in one line: short id, time, kind, what it was about, who did it."""
     event = sealed.event
     moment = when(event.time, event.offset)[:19]
-    return f"{sealed.event_id[:SHORT]} {moment} {safe(headline(sealed))}  ({who(event.actor)})"
+    return f"{sealed.event_id[:SHORT]} {moment} {safe(headline(sealed))}  ({short_who(event.actor)})"
 
 
 def headline(sealed: Sealed) -> str:
     """Returns the kind of an event with its tool or status and the paths that it changed; not escaped."""
     event = sealed.event
-    words = [
-        kind_name(sealed),
-        *(str(getattr(event, name)) for name in ("tool", "status", "topic") if getattr(event, name, None)),
-    ]
+    words = [kind_name(sealed), *(str(getattr(event, name)) for name in _WORDS if getattr(event, name, None))]
     changes: tuple[Change, ...] = getattr(event, "changes", ())
     if changes:
         words.append(path_text(changes[0].path) + (f" and {len(changes) - 1} more" if len(changes) > 1 else ""))
@@ -29,7 +31,7 @@ def headline(sealed: Sealed) -> str:
     return " ".join(words)
 
 
-def render_event(sealed: Sealed, texts: dict[str, str | None], *, indent: str = "    ") -> list[str]:
+def render_event(sealed: Sealed, texts: Mapping[str, str | None], *, indent: str = "    ") -> list[str]:
     """Returns an event with its texts, as `git log` shows a commit."""
     event = sealed.event
     lines = [f"event {sealed.event_id}", f"Task:   {event.task}", f"Actor:  {who(event.actor)}"]
@@ -41,9 +43,22 @@ def render_event(sealed: Sealed, texts: dict[str, str | None], *, indent: str = 
     lines += ["", indent + safe(headline(sealed))]
     lines += [f"{indent}{change_line(change)}" for change in getattr(event, "changes", ())]
     for name, text in texts.items():
-        shown = "(not here: private, erased or not fetched)" if text is None else safe(text, lines=True)
-        lines += ["", f"{indent}{name}:", *(f"{indent}  {line}" for line in shown.splitlines())]
+        shown = NOT_HERE if text is None else _indented(text) if name == "definition" else text
+        lines += ["", f"{indent}{safe(name)}:", *text_lines(shown.rstrip("\n"), indent + "  ")]
     return lines
+
+
+def _indented(text: str) -> str:
+    """Returns a definition, which is JSON in one line, so that a person can read it."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except ValueError:
+        return text
+
+
+def text_lines(text: str, indent: str = "    ") -> list[str]:
+    """Returns a text as it is shown below a heading: escaped, its own lines kept."""
+    return [f"{indent}{safe(line)}".rstrip() for line in text.split("\n")]
 
 
 def change_line(change: Change) -> str:
@@ -58,4 +73,4 @@ def change_line(change: Change) -> str:
 
 
 def _side(side: Side | None) -> str:
-    return "-" if side is None else (side.blob or side.commit or "?")[:SHORT]
+    return "-" if side is None else safe(side.blob or side.commit or "?")[:SHORT]

@@ -1,7 +1,9 @@
 """Options and help that several commands share."""
 
+import inspect
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,14 +13,81 @@ from pogstore.errors import BadInput
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-COMMON_EXITS = {128: "cannot", 129: "wrong usage"}
+COMMON_EXITS = {0: "done", 128: "cannot", 129: "wrong usage"}
+NO_SUCH_MOVE = {1: "the table of transitions has no such edge"}
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+_PATHSPECS = "pogstore.pathspecs"
+_FIRST_STOP = re.compile(r"\A([^\n]+(?:\n[^\n]+)*)\.(?=\n\n|\Z)")
 
 
-def pog_command(name: str, exits: Mapping[int, str] | None = None) -> Callable[[Callable[..., Any]], click.Command]:
-    """Makes a function a command; its help ends with the exit statuses."""
-    statuses = {0: "done"} | dict(exits or {}) | COMMON_EXITS
-    epilog = "Exit status: " + ", ".join(f"{number} {meaning}" for number, meaning in sorted(statuses.items())) + "."
-    return click.command(name, epilog=epilog, context_settings={"help_option_names": ["-h", "--help"]})
+class Verb(click.Command):
+    """A command whose help ends with its exit statuses."""
+
+    def __init__(self, *args: Any, exits: Mapping[int, str], **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.exits = exits
+        self.epilog = exit_statuses(exits)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses as click does; keeps how many arguments stood behind `--`, which click forgets."""
+        ctx.meta[_PATHSPECS] = len(args) - args.index("--") - 1 if "--" in args else None
+        return super().parse_args(ctx, args)
+
+
+class Verbs(click.Group):
+    """A group of commands whose help ends with their exit statuses."""
+
+    def __init__(self, *args: Any, exits: Mapping[int, str], **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.exits = exits
+        self.epilog = exit_statuses(exits)
+        self.no_args_is_help = False
+
+
+def exit_statuses(exits: Mapping[int, str]) -> str:
+    """Returns the line that ends every help."""
+    return "Exit status: " + ", ".join(f"{number} {meaning}" for number, meaning in sorted(exits.items())) + "."
+
+
+def pog_command(name: str, exits: Mapping[int, str] | None = None) -> Callable[[Callable[..., Any]], Verb]:
+    """Makes a function a command: its docstring is the help, and the help ends with the exit statuses."""
+
+    def decorate(function: Callable[..., Any]) -> Verb:
+        text = help_text(function)
+        made = click.command(
+            name, cls=Verb, exits=COMMON_EXITS | dict(exits or {}), help=text, context_settings=HELP_NAMES
+        )
+        return made(function)
+
+    return decorate
+
+
+def pog_group(name: str) -> Callable[[Callable[..., Any]], Verbs]:
+    """Makes a function a group of commands."""
+
+    def decorate(function: Callable[..., Any]) -> Verbs:
+        text = help_text(function)
+        return click.group(name, cls=Verbs, exits=COMMON_EXITS, help=text, context_settings=HELP_NAMES)(function)
+
+    return decorate
+
+
+def help_text(function: Callable[..., Any]) -> str:
+    """Returns the docstring of a command as help: its first sentence without the full stop."""
+    return _FIRST_STOP.sub(r"\1", inspect.cleandoc(function.__doc__ or ""), count=1)
+
+
+def pathspecs(names: Sequence[str]) -> int | None:
+    """Returns how many of a command's names stood behind `--`; nothing if there was none."""
+    given: int | None = click.get_current_context().meta.get(_PATHSPECS)
+    return None if given is None else min(given, len(names))
+
+
+def exclusive(**given: object) -> None:
+    """Refuses options that cannot be combined; takes each by its long name with underscores."""
+    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    if len(named) > 1:
+        raise click.UsageError(f"{' and '.join(named)} cannot be combined")
 
 
 def json_option(function: _F) -> _F:
@@ -35,21 +104,45 @@ def as_option(function: _F) -> _F:
 
 def task_argument(function: _F) -> _F:
     """Adds TASK, by default the active one."""
-    return click.argument("task", default="@")(function)
+    return click.argument("task", default="@", metavar="[TASK]")(function)
+
+
+def task_option(function: _F) -> _F:
+    """Adds `--task`, by default the active one."""
+    return click.option("--task", default="@", metavar="TASK", help="The task; by default the active one.")(function)
 
 
 def text_of(given: str | None, what: str) -> str | None:
-    """Returns a text given on the command line: `-` reads standard input, `@FILE` reads a file."""
-    if given == "-":
-        return sys.stdin.read()
-    if given is not None and given.startswith("@") and len(given) > 1:
-        return read_file(Path(given[1:]), what)
-    return given
-
-
-def read_file(path: Path, what: str) -> str:
-    """Returns the text of a file that a person named; raises `BadInput`."""
+    """Returns a text given on the command line; `-` stands for what standard input holds. Raises `BadInput`."""
+    if given != "-":
+        return given
+    data = sys.stdin.buffer.read()
     try:
-        return path.read_text("utf-8")
+        return data.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise BadInput(what, f"standard input is not UTF-8 (byte {fault.start})") from fault
+
+
+def said(given: str, what: str) -> str:
+    """Returns a text that has to say something; raises `BadInput` for an empty one."""
+    text = text_of(given, what) or ""
+    if not text.strip():
+        raise BadInput(what, "is empty")
+    return text
+
+
+def text_in(given: str | None, what: str) -> str | None:
+    """Returns the text of a file that exists, of standard input for `-`, else what was given itself."""
+    if given is None or given == "-" or "\n" in given or not _is_file(given):
+        return text_of(given, what)
+    try:
+        return Path(given).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        raise BadInput(what, f"cannot read '{path}': {fault}") from fault
+        raise BadInput(what, f"cannot read '{given}': {fault}") from fault
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # a text too long for a name, or one with NUL
+        return False

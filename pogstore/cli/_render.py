@@ -1,12 +1,12 @@
-"""How values are shown: escaped, in columns, as JSON, with git's colours and pager.
+"""How values are shown: escaped, in columns, as JSON, on standard output or standard error.
 
-Whatever comes from a store or a file goes through `safe` (or `to_json`) before it reaches a terminal.
+Whatever comes from a store, a file or a remote goes through `safe` (or `to_json`) before it reaches a terminal.
 """
 
 import json
-import os
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -18,10 +18,14 @@ from pogstore.model import Actor, OddPath, Path
 # surrogates (threats T1 and T2).
 _CLASS = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+    "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_HIDDEN = re.compile(f"[{_CLASS}\n]")
-_HIDDEN_BUT_NEWLINE = re.compile(f"[{_CLASS}]")
+# A variation selector that follows a symbol makes an emoji of it; elsewhere it is a place to hide things.
+_SELECTOR = "(?<![\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
+_HIDDEN = re.compile(f"[{_CLASS}\n]|{_SELECTOR}")
+_HIDDEN_BUT_NEWLINE = re.compile(f"[{_CLASS}]|{_SELECTOR}")
+ELLIPSIS = "…"
 
 
 def safe(text: str, *, lines: bool = False) -> str:
@@ -33,45 +37,86 @@ def safe(text: str, *, lines: bool = False) -> str:
 def to_json(value: object, *, indent: int | None = 2) -> str:
     """Returns a value as JSON in which hidden characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _HIDDEN_BUT_NEWLINE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    return _HIDDEN_BUT_NEWLINE.sub(lambda match: _json_escape(match.group()), text)
+
+
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def echo(text: str = "") -> None:
-    """Prints a line."""
-    click.echo(text)
+    """Prints a line on standard output."""
+    sys.stdout.write(f"{text}\n")
+
+
+def tell(text: str) -> None:
+    """Prints a line on standard error: a hint, a warning, or that there is nothing to print."""
+    sys.stdout.flush()
+    sys.stderr.write(f"{text}\n")
 
 
 def echo_json(value: object) -> None:
     """Prints one JSON value."""
-    click.echo(to_json(value))
+    echo(to_json(value))
 
 
 def echo_json_lines(values: Iterable[object]) -> None:
     """Prints a stream of JSON values, one a line."""
     for value in values:
-        click.echo(to_json(value, indent=None))
+        echo(to_json(value, indent=None))
 
 
-def page(lines: Iterable[str], pager: str | None) -> None:
-    """Prints lines through a pager if a person is reading, else directly."""
-    if not pager or not sys.stdout.isatty() or "GIT_PAGER_IN_USE" in os.environ:
-        for line in lines:
-            click.echo(line)
+def echo_bytes(data: bytes) -> None:
+    """Prints bytes as they are into a pipe or a file; on a terminal, what could move it is escaped."""
+    if sys.stdout.isatty():
+        sys.stdout.write(safe(data.decode("utf-8", "backslashreplace"), lines=True))
         return
-    os.environ.setdefault("LESS", "FRX")
-    os.environ["PAGER"] = pager
-    click.echo_via_pager(f"{line}\n" for line in lines)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
 
 
-def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> list[str]:
-    """Returns rows in aligned columns; the last column is not padded."""
-    widths = [max((len(row[at]) for row in rows), default=0) for at in range(max(map(len, rows), default=0))]
-    return [_row(row, widths, right) for row in rows]
+def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), width: int | None = None) -> list[str]:
+    """Returns rows in aligned columns; the last column is not padded, and cut where `width` columns end."""
+    widths = [max((columns(row[at]) for row in rows), default=0) for at in range(max(map(len, rows), default=0))]
+    lines = [_row(row, widths, right) for row in rows]
+    return lines if width is None else [cut(line, width) for line in lines]
 
 
 def _row(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
-    cells = [cell.rjust(widths[at]) if at in right else cell.ljust(widths[at]) for at, cell in enumerate(row[:-1])]
+    cells = []
+    for at, cell in enumerate(row[:-1]):
+        padding = " " * (widths[at] - columns(cell))
+        cells.append(padding + cell if at in right else cell + padding)
     return "  ".join([*cells, row[-1]]).rstrip()
+
+
+def columns(text: str) -> int:
+    """Returns how many columns of a terminal an escaped text takes."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut(text: str, width: int) -> str:
+    """Returns an escaped text in at most so many columns; one that is cut ends with an ellipsis."""
+    if columns(text) <= width:
+        return text
+    taken = 0
+    for at, character in enumerate(text):
+        taken += _columns(character)
+        if taken > width - 1:
+            return text[:at] + ELLIPSIS
+    return text
+
+
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun: `1 task`, `2 tasks`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def when(time: int, offset: int = 0) -> str:
@@ -89,14 +134,21 @@ def day(time: int) -> str:
 
 
 def who(actor: Actor | None) -> str:
-    """Returns how an actor is called in one line: name and model, for whom."""
+    """Returns how an actor is called where there is room: name and model, for whom."""
+    name = short_who(actor)
+    if actor is None:
+        return name
+    name += f" ({safe(actor.model)})" if actor.model else ""
+    if actor.type != "human" and actor.on_behalf_of:
+        name += f" for {safe(actor.on_behalf_of.name)}"
+    return name
+
+
+def short_who(actor: Actor | None) -> str:
+    """Returns how an actor is called in a column: by name alone."""
     if actor is None:
         return "unknown"
-    name = actor.name or (actor.on_behalf_of.name if actor.on_behalf_of else None) or actor.type
-    name += f" ({actor.model})" if actor.model else ""
-    if actor.type != "human" and actor.on_behalf_of:
-        name += f" for {actor.on_behalf_of.name}"
-    return safe(name)
+    return safe(actor.name or (actor.on_behalf_of.name if actor.on_behalf_of else None) or actor.type)
 
 
 def path_text(path: Path) -> str:
@@ -104,6 +156,11 @@ def path_text(path: Path) -> str:
     if isinstance(path, OddPath):
         return "(outside the repository)" if path.outside else f"b64:{path.b64}"
     return safe(path)
+
+
+def raw_path_text(path: bytes) -> str:
+    """Returns a path of the work tree as it is shown; bytes that are not UTF-8 are escaped."""
+    return safe(path.decode("utf-8", "backslashreplace"))
 
 
 def style(text: str, color: str, *, enabled: bool, bold: bool = False) -> str:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pogstore import codec, state
+from pogstore import codec
 from pogstore.history.tasks import UNTITLED, Summary, find_definition
 from pogstore.model import ChecklistItem, Definition, Extra, Opaque, Sealed, TaskId, Text, kind_of
 from pogstore.state import TaskState
@@ -34,9 +34,10 @@ def task_value(store: Store, task: TaskId, now: TaskState) -> Value:
         value |= definition_value(definition, now)
     value |= {
         "links": [msgspec.to_builtins(link) for link in now.links],
-        "claims": [_claim(claim) for claim in now.claims],
+        "claims": [msgspec.to_builtins(claim) for claim in now.claims],
         "conflicted": now.conflicted,
         "reviews": [msgspec.to_builtins(review) for review in now.reviews],
+        "reason": store.find_text(now.reason),
         "outcome": store.find_text(now.outcome),
         "first_time": now.first_time,
         "last_time": now.last_time,
@@ -96,9 +97,4 @@ def _item(item: ChecklistItem, checked: bool | None) -> Value:
     value: Value = {"text": item.text, "done": bool(item.done) if checked is None else checked}
     if item.extra:
         value["extra"] = {extra.name: plain_extra(extra) for extra in item.extra}
-    return value
-
-
-def _claim(claim: state.Claim) -> Value:
-    value: Value = msgspec.to_builtins(claim)
     return value

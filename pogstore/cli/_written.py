@@ -1,6 +1,4 @@
-"""What a command that wrote events says of them."""
-
-from collections.abc import Sequence
+"""What a command says that wrote one event."""
 
 from pogstore.cli._events import event_line
 from pogstore.cli._render import echo, echo_json
@@ -8,11 +6,9 @@ from pogstore.cli._values import event_value
 from pogstore.model import Sealed
 
 
-def show_written(written: Sequence[Sealed], as_json: bool) -> None:
-    """Prints the events that were written: a line each, or the JSON of all of them (one event: just that one)."""
+def show_written(written: Sealed, as_json: bool) -> None:
+    """Prints the event that was written: in one line, or as `log --json` shows it."""
     if as_json:
-        values = [event_value(sealed) for sealed in written]
-        echo_json(values[0] if len(values) == 1 else values)
-        return
-    for sealed in written:
-        echo(event_line(sealed))
+        echo_json(event_value(written))
+    else:
+        echo(event_line(written))

@@ -3,14 +3,14 @@
 import click
 
 from pogstore.cli._context import Env, pass_env
-from pogstore.cli._options import as_option, json_option, pog_command
+from pogstore.cli._options import as_option, json_option, pog_command, task_option
 from pogstore.cli._written import show_written
 from pogstore.work import tasks
 
 
 @pog_command("check")
-@click.argument("item", type=click.IntRange(1))
-@click.option("--task", default="@", help="The task; by default the active one.")
+@click.argument("item", type=click.IntRange(1), metavar="ITEM")
+@task_option
 @click.option("--undo", is_flag=True, help="It is not done after all.")
 @as_option
 @json_option
@@ -18,4 +18,4 @@ from pogstore.work import tasks
 def command(env: Env, item: int, task: str, undo: bool, as_json: bool) -> None:
     """Tick a checklist item of a task; items count from 1."""
     found = env.task(task)
-    show_written([tasks.check(env.store, found, item - 1, env.by, done=not undo)], as_json)
+    show_written(tasks.check(env.store, found, item - 1, env.by, done=not undo), as_json)

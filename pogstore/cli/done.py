@@ -3,18 +3,18 @@
 import click
 
 from pogstore.cli._context import Env, pass_env
-from pogstore.cli._options import as_option, json_option, pog_command, task_argument, text_of
+from pogstore.cli._options import NO_SUCH_MOVE, as_option, json_option, pog_command, task_argument, text_of
 from pogstore.cli._written import show_written
 from pogstore.work import tasks
 
 
-@pog_command("done", {1: "the table of transitions has no such edge"})
+@pog_command("done", NO_SUCH_MOVE)
 @task_argument
-@click.option("-m", "outcome", metavar="TEXT|-|@FILE", help="The outcome.")
+@click.option("-m", "outcome", metavar="TEXT|-", help="The outcome.")
 @as_option
 @json_option
 @pass_env
 def command(env: Env, task: str, outcome: str | None, as_json: bool) -> None:
     """Complete a task, and say what came of it."""
     found = env.task(task)
-    show_written([tasks.move(env.store, found, "completed", env.by, outcome=text_of(outcome, "-m"))], as_json)
+    show_written(tasks.move(env.store, found, "completed", env.by, outcome=text_of(outcome, "-m")), as_json)

@@ -10,8 +10,8 @@ import click
 import msgspec
 
 from pogstore.cli._context import Env, now, pass_env
-from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._options import json_option, pog_command, pog_group
+from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.draft import Oddity, TaskDrafts
 from pogstore.interop.claude_code import read_transcripts
 from pogstore.interop.json_lines import Transcript
@@ -20,25 +20,30 @@ from pogstore.work.intake import Taken, take
 from pogstore.work.sources import Lines, lowest_root, read_folder
 
 
-@click.group("import", context_settings={"help_option_names": ["-h", "--help"]})
+@pog_group("import")
 def command() -> None:
-    """Take in what other tools recorded. Importing twice adds nothing.
+    """Take in what other tools recorded; importing twice adds nothing."""
 
-    Exit status: 0 done, 128 cannot, 129 wrong usage.
-    """
+
+def oddities_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Adds `--oddities`."""
+    return click.option("--oddities", is_flag=True, help="List everything odd, not only how much of each kind.")(
+        function
+    )
 
 
 @pog_command("pog-task")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--oddities", is_flag=True, help="List everything odd, not only how much of each kind.")
+@oddities_option
 @json_option
 @pass_env
 def pog_task(env: Env, folder: Path, oddities: bool, as_json: bool) -> None:
     """Import the task files (YAML 1.1 to 1.3, JSONL 1.0) and records below DIR, the folder that holds list/."""
+    env.refuse_if_disabled()
     files = [TaskFile(found.path, found.data) for found in read_folder(folder, wanted)]
     reading = read_tasks(files, repository=lowest_root(folder), now=now())
     with _progress(len(reading.tasks), "tasks") as advance:
-        taken = take(env.store, reading.tasks, progress=lambda _: advance(1))
+        taken = take(env.store, reading.tasks, progress=lambda _: advance())
     _report(taken, reading.oddities, oddities, as_json)
 
 
@@ -48,17 +53,20 @@ def pog_task(env: Env, folder: Path, oddities: bool, as_json: bool) -> None:
     "--root", "roots", multiple=True, metavar="DIR",
     help="Where the repository lay on the recording machine; by default the session's own directory.",
 )  # fmt: skip
-@click.option("--oddities", is_flag=True, help="List everything odd, not only how much of each kind.")
+@oddities_option
 @json_option
 @pass_env
 def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddities: bool, as_json: bool) -> None:
     """Import transcripts of Claude Code, those of its sub-agents included: one task for each session.
 
-    A session's title, prompts, replies and outputs are private: they stay in this repository until you say otherwise.
+    FILE may be a directory: every transcript below it is meant. A session's title, prompts, replies and outputs are
+    private: they stay in this repository until you say otherwise.
     """
-    sessions = _Sessions([Transcript(path.name, Lines(path)) for path in _transcripts(files)], roots)
-    with _progress(None, "sessions") as advance:
-        taken = take(env.store, sessions, progress=lambda _: advance(1))
+    env.refuse_if_disabled()
+    transcripts = list(_transcripts(files))
+    sessions = _Sessions([Transcript(path.name, Lines(path)) for path in transcripts], roots)
+    with _progress(len(transcripts), "transcripts") as advance:
+        taken = take(env.store, sessions, progress=lambda _: advance())
     _report(taken, sessions.oddities, oddities, as_json)
 
 
@@ -90,26 +98,22 @@ def _transcripts(files: Iterable[Path]) -> Iterator[Path]:
 
 
 @contextmanager
-def _progress(length: int | None, label: str) -> Iterator[Callable[[int], None]]:
-    """Shows a progress bar on standard error while a person is watching."""
+def _progress(length: int, label: str) -> Iterator[Callable[[], None]]:
+    """Shows a progress bar on standard error while a person is watching; it ends full, whatever was skipped."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda: None
         return
-    with click.progressbar(length=length or 0, label=label, file=sys.stderr, show_pos=True) as bar:
-
-        def advance(steps: int) -> None:
-            if length is None:
-                bar.length = (bar.length or 0) + steps
-            bar.update(steps)
-
-        yield advance
+    with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
+        yield lambda: bar.update(1)
+        bar.update(max(0, length - bar.pos))
 
 
 def _report(taken: Taken, oddities: Sequence[Oddity], every: bool, as_json: bool) -> None:
     if as_json:
         echo_json(taken._asdict() | {"oddities": [msgspec.to_builtins(oddity) for oddity in oddities]})
         return
-    echo(f"{taken.tasks} new tasks, {taken.events} new events, {taken.known} known before")
+    known = f", {counted(taken.known, 'record')} known before" if taken.known else ""
+    echo(f"{counted(taken.tasks, 'new task')}, {counted(taken.events, 'new event')}{known}")
     if taken.redacted:
         echo("redacted: " + ", ".join(f"{count} {kind}" for kind, count in sorted(taken.redacted.items())))
     if every:
@@ -117,5 +121,5 @@ def _report(taken: Taken, oddities: Sequence[Oddity], every: bool, as_json: bool
             echo(f"{safe(oddity.code)} {safe(oddity.where)}: {safe(oddity.detail)}")
     elif oddities:
         counts = sorted(Counter(oddity.code for oddity in oddities).items())
-        echo(f"{len(oddities)} oddities: " + ", ".join(f"{count} {safe(code)}" for code, count in counts))
-        echo("hint: '--oddities' lists each of them")
+        echo(f"odd: {', '.join(f'{count} {safe(code)}' for code, count in counts)}")
+        tell("hint: '--oddities' lists each of them")

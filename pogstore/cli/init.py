@@ -4,7 +4,7 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo, echo_json
+from pogstore.cli._render import echo, echo_json, tell
 from pogstore.work import setup
 
 
@@ -21,9 +21,10 @@ def command(env: Env, remove: bool, as_json: bool) -> None:
     changed = setup.disable(env.store) if remove else setup.enable(env.store)
     if as_json:
         echo_json({"enabled": not remove, "changed": changed})
-        return
-    if remove:
+    elif remove:
         echo("pogstore is disabled here; tasks and events are kept under refs/pog")
-        return
-    echo("pogstore is enabled here" if changed else "pogstore was enabled here before")
-    echo("hint: 'git log --exclude=refs/pog/* --exclude=refs/pog-remotes/* --all' leaves our refs out of --all")
+    elif not changed:
+        echo("pogstore was enabled here before")
+    else:
+        echo("pogstore is enabled here")
+        tell("hint: to keep 'git log --all' quiet: git log --exclude='refs/pog*' --all")

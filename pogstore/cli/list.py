@@ -1,51 +1,71 @@
 """`git pog list`: the tasks."""
 
+from collections.abc import Sequence
+
 import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import day, echo, echo_json, page, safe, table
+from pogstore.cli._render import cut, day, echo_json, safe, table, tell
 from pogstore.cli._values import task_line
 from pogstore.history.names import shortest
 from pogstore.history.tasks import Summary, summaries
+from pogstore.model import STATUSES
 from pogstore.state import is_end
+
+HOLDERS = 24
+"""Columns that the holders of a task may take."""
 
 
 @pog_command("list")
 @click.option("--all", "-a", "everything", is_flag=True, help="Also ended tasks and untitled sessions.")
-@click.option("--status", multiple=True, help="Only tasks of this status; may be given several times.")
-@click.option("--tag", multiple=True, help="Only tasks with this tag.")
+@click.option(
+    "--status", multiple=True, metavar="STATUS", help="Only tasks of this status; may be given several times."
+)
+@click.option(
+    "--tag", multiple=True, metavar="TAG", help="Only tasks with this tag; with each, if given several times."
+)
 @json_option
 @pass_env
 def command(env: Env, everything: bool, status: tuple[str, ...], tag: tuple[str, ...], as_json: bool) -> None:
-    """List the tasks that are open, the last changed first."""
-    lines = [line for line in summaries(env.store) if _wanted(line, everything, status, tag)]
+    """List the tasks that are open, the last changed first.
+
+    In the text form: id, status, day of the last event, who holds it, title.
+    """
+    every = summaries(env.store)
+    _check(status, {line.status for line in every})
+    lines = [line for line in every if _wanted(line, everything, status, tag)]
     lines.sort(key=lambda line: (-line.last_time, line.task))
     if as_json:
         echo_json([task_line(line) for line in lines])
-        return
-    if not lines:
-        echo("no open tasks" if not everything else "no tasks")
-        return
-    page(table(rows_of(lines)), env.pager)
+    elif lines:
+        env.page(table(rows_of(lines, [line.task for line in every]), width=env.width))
+    else:
+        tell("no task matches" if status or tag else "no tasks" if everything else "no open tasks")
 
 
-def rows_of(lines: list[Summary]) -> list[list[str]]:
-    """Returns a row for each task: short id, status, day of the last event, holder, title."""
-    ids: list[str] = [line.task for line in lines]
+def rows_of(lines: Sequence[Summary], ids: Sequence[str]) -> list[list[str]]:
+    """Returns a row for each task: an id short among `ids`, status, day of the last event, holder, title."""
     return [
         [
-            shortest(ids, line.task),
+            shortest(list(ids), line.task),
             safe(line.status),
             day(line.last_time),
-            safe(", ".join(line.claimed_by)) or "-",
+            cut(safe(", ".join(line.claimed_by)) or "-", HOLDERS),
             safe(line.title),
         ]
         for line in lines
     ]
 
 
-def _wanted(line: Summary, everything: bool, status: tuple[str, ...], tag: tuple[str, ...]) -> bool:
+def _check(wanted: Sequence[str], present: set[str]) -> None:
+    """Refuses a status that neither this version knows nor any task has: a slip would look like an empty list."""
+    for status in wanted:
+        if status not in STATUSES and status not in present:
+            raise click.UsageError(f"no such status: '{status}'; there are {', '.join(STATUSES)}")
+
+
+def _wanted(line: Summary, everything: bool, status: Sequence[str], tag: Sequence[str]) -> bool:
     if status:
         shown = line.status in status
     else:

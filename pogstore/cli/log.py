@@ -1,20 +1,22 @@
 """`git pog log`: the events of a task, or of all, the newest first."""
 
+from collections.abc import Sequence
+
 import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._events import event_line, render_event
-from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo_json, echo_json_lines, page
+from pogstore.cli._options import exclusive, json_option, pog_command
+from pogstore.cli._render import echo_json, echo_json_lines
 from pogstore.cli._values import event_value, kind_name, texts_of
 from pogstore.graph import replay_order
-from pogstore.model import Sealed
+from pogstore.model import KINDS, Sealed
 
 
 @pog_command("log", {3: "damaged store"})
 @click.argument("names", nargs=-1, metavar="[TASK]...")
 @click.option("-n", "limit", type=click.IntRange(0), metavar="N", help="Only the last N events.")
-@click.option("--kind", multiple=True, help="Only events of this kind.")
+@click.option("--kind", multiple=True, metavar="KIND", help="Only events of this kind; may be given several times.")
 @click.option("--reverse", is_flag=True, help="In replay order, the oldest first.")
 @click.option("--oneline", is_flag=True, help="One line for each event.")
 @click.option("--jsonl", is_flag=True, help="Print one JSON value a line.")
@@ -30,10 +32,15 @@ def command(
     jsonl: bool,
     as_json: bool,
 ) -> None:
-    """Show the events of the named tasks, or of all tasks, the newest in replay order first."""
-    tasks = [env.task(name) for name in names] if names else env.store.tasks()
-    events = replay_order(sealed for task in tasks for sealed in env.store.events(task))
-    events = [sealed for sealed in events if not kind or kind_name(sealed) in kind]
+    """Show the events of the named tasks, or of all, the newest first.
+
+    The order is the replay order, which depends on no clock.
+    """
+    exclusive(oneline=oneline, jsonl=jsonl, json=as_json)
+    tasks = dict.fromkeys(env.task(name) for name in names) if names else env.store.tasks()
+    every = replay_order(sealed for task in tasks for sealed in env.store.events(task))
+    _check(kind, every)
+    events = [sealed for sealed in every if not kind or kind_name(sealed) in kind]
     events = events[max(0, len(events) - limit) :] if limit is not None else events
     events = events if reverse else events[::-1]
     if jsonl:
@@ -41,10 +48,13 @@ def command(
     elif as_json:
         echo_json([event_value(sealed) for sealed in events])
     elif oneline:
-        page((event_line(sealed) for sealed in events), env.pager)
+        env.page(event_line(sealed) for sealed in events)
     else:
-        page((line for sealed in events for line in _paragraph(env, sealed)), env.pager)
+        env.page(line for sealed in events for line in [*render_event(sealed, texts_of(env.store, sealed)), ""])
 
 
-def _paragraph(env: Env, sealed: Sealed) -> list[str]:
-    return [*render_event(sealed, texts_of(env.store, sealed)), ""]
+def _check(wanted: Sequence[str], events: Sequence[Sealed]) -> None:
+    """Refuses a kind that neither this version knows nor any event has: a slip would look like an empty log."""
+    for kind in wanted:
+        if kind not in KINDS and all(kind_name(sealed) != kind for sealed in events):
+            raise click.UsageError(f"no such kind: '{kind}'; there are {', '.join(KINDS)}")

@@ -1,4 +1,4 @@
-"""The entry point of `git pog`: the table of commands, loaded on use, and how errors become exit statuses.
+"""The entry point of `git pog`: the commands, loaded on use, and how what they raise becomes an exit status.
 
 Exit statuses: 0 done, 1 a negative answer, 3 a damaged store, 4 refused by policy, 128 cannot, 129 wrong usage, 130
 interrupted. Never 2, which agents read as "block".
@@ -8,23 +8,25 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
+from io import TextIOWrapper
 
 import click
 
 from pogstore.cli import _errors
+from pogstore.cli._options import HELP_NAMES
+from pogstore.cli._render import echo
+from pogstore.cli._table import COMMANDS, PORCELAIN, module_of, unknown_command, write_sections
+from pogstore.errors import BadInput
 
-TABLE = {
-    "Tasks": ("init", "new", "edit", "list", "ready", "show", "claim", "release", "start", "note", "decide", "check",
-              "move", "block", "done", "cancel", "review", "share", "local"),
-    "Work": ("status", "diff"),
-    "History": ("log", "blame", "why"),
-    "Taking out": ("rollback", "undo"),
-    "Sharing": ("push", "fetch", "pull"),
-    "Store": ("verify", "reindex", "import"),
-    "More": ("demo", "version"),
-}  # fmt: skip
-"""Every command, by what it is for."""
-COMMANDS = tuple(name for names in TABLE.values() for name in names)
+WIDEST = 100
+FORBIDDEN = 2
+"""An exit status that agents take for "block"; nothing here may end with it."""
+EPILOG = """\
+'git pog help COMMAND' tells more of one; 'git pog help -a' lists the plumbing as well.
+
+Exit status: 0 done, 1 negative answer, 3 damaged store, 4 refused by policy, 128 cannot, 129 wrong usage,
+130 interrupted."""
 
 
 class Table(click.Group):
@@ -38,48 +40,67 @@ class Table(click.Group):
         """Returns one command; nothing if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"pogstore.cli.{module_of(cmd_name)}").command
+        command: click.Command = import_module(module_of(cmd_name)).command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the commands with their first help lines, by what they are for."""
-        for title, names in TABLE.items():
-            rows = [(name, self._help(ctx, name)) for name in names]
-            with formatter.section(title):
-                formatter.write_dl(rows)
-
-    def _help(self, ctx: click.Context, name: str) -> str:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command that is called for; says what may be meant if there is none."""
+        name, *rest = args
         command = self.get_command(ctx, name)
-        return command.get_short_help_str(limit=90) if command else ""
+        if command is None:
+            raise unknown_command(ctx, name, COMMANDS)
+        return name, command, rest
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the daily commands with their first lines of help, by what they are for."""
+        write_sections(formatter, PORCELAIN)
 
 
-def module_of(name: str) -> str:
-    """Returns the module of a command: a word that Python keeps for itself gets an underscore."""
-    return "import_" if name == "import" else name
-
-
-@click.command(cls=Table, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("-C", "directory", metavar="DIR", type=click.Path(), help="Run as if started in DIR.")
+@click.group(
+    cls=Table,
+    invoke_without_command=True,
+    epilog=EPILOG,
+    subcommand_metavar="COMMAND [ARGS]...",
+    context_settings={**HELP_NAMES, "max_content_width": WIDEST},
+)
+@click.option("-C", "directory", metavar="DIR", help="Run as if started in DIR.")
+@click.option("--version", "wants_version", is_flag=True, help="Print the version.")
 @click.pass_context
-def cli(ctx: click.Context, directory: str | None) -> None:
-    """Record, blame, roll back and share the work of AI agents, in your own git repository."""
+def cli(ctx: click.Context, directory: str | None, wants_version: bool) -> None:
+    """Record, blame, roll back and share the work of AI agents, in your own git repository"""  # noqa: D400
     if directory is not None:
-        try:
-            os.chdir(directory)
-        except OSError as fault:
-            raise click.UsageError(f"cannot change to '{directory}': {fault.strerror}") from fault
-    ctx.obj = None
+        _change_directory(directory)
+    if wants_version:
+        echo(f"pogstore {version('pogstore')}")
+        ctx.exit()
+    if ctx.invoked_subcommand is None:
+        echo(ctx.get_help())
+
+
+def _change_directory(directory: str) -> None:
+    try:
+        os.chdir(directory)
+    except OSError as fault:
+        raise BadInput(f"cannot change to '{directory}'", fault.strerror or "no reason given") from fault
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        answer = cli.main(
-            args=None if arguments is None else list(arguments), prog_name="git pog", standalone_mode=False
-        )
+        status = _invoke(given)
         sys.stdout.flush()
     except BaseException as fault:  # noqa: BLE001 - this is where every error ends
-        return _errors.report(fault)
+        status = _errors.report(fault, given)
+    return _errors.CANNOT if status == FORBIDDEN else status
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    """Runs one command; click's own `main` would end the process, and with 1 where a reader has gone."""
+    with cli.make_context("git pog", list(arguments)) as ctx:
+        answer = cli.invoke(ctx)
     return answer if isinstance(answer, int) else 0
 
 
@@ -92,9 +113,22 @@ def main() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Puts the null device in the place of a closed standard stream, so that no file of ours gets its number."""
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
+    """Puts the null device in the place of a closed standard stream, and lets all of them speak UTF-8, as git does.
+
+    Otherwise a file of ours would get the number of a closed one.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:
+            _open_null(number)
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _open_null(number: int) -> None:
+    try:
+        os.fstat(number)
+    except OSError:
+        os.open(os.devnull, os.O_RDWR)

@@ -2,7 +2,7 @@
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo, echo_json, page, table
+from pogstore.cli._render import echo_json, table, tell
 from pogstore.cli._values import task_line
 from pogstore.cli.list import rows_of
 from pogstore.history.tasks import ready
@@ -12,15 +12,15 @@ from pogstore.history.tasks import ready
 @json_option
 @pass_env
 def command(env: Env, as_json: bool) -> int:
-    """List the tasks on which work may begin: claimed by nobody, everything before them completed.
+    """List the tasks on which work may begin, the most urgent first.
 
-    The most urgent comes first, then the oldest.
+    Those are claimed by nobody, not begun, and everything that they depend on is completed.
     """
     lines = ready(env.store)
     if as_json:
         echo_json([task_line(line) for line in lines])
     elif lines:
-        page(table(rows_of(lines)), env.pager)
+        env.page(table(rows_of(lines, env.store.tasks()), width=env.width))
     else:
-        echo("no task is ready")
+        tell("no task is ready")
     return 0 if lines else 1

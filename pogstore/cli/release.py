@@ -16,5 +16,6 @@ from pogstore.work import tasks
 @pass_env
 def command(env: Env, task: str, claim: str | None, as_json: bool) -> None:
     """Give a claimed task back."""
+    found = env.task(task)
     of = env.store.resolve_event(claim) if claim else None
-    show_written([tasks.release(env.store, env.task(task), env.by, of=of)], as_json)
+    show_written(tasks.release(env.store, found, env.by, of=of), as_json)

@@ -2,7 +2,7 @@
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, json_option, pog_command, task_argument
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._render import echo, echo_json, safe, tell
 from pogstore.history.tasks import summary
 from pogstore.work import tasks
 from pogstore.work.locality import unmark_local
@@ -19,10 +19,11 @@ def command(env: Env, task: str, as_json: bool) -> None:
     The definition of an agent's session is private until this is done; prompts and outputs stay private.
     """
     found = env.task(task)
-    unmark_local(env.store, found)
     written = tasks.share(env.store, found, env.by)
+    unmark_local(env.store, found)
     line = summary(env.store, found)
     if as_json:
         echo_json({"task": found, "title": line.title, "event": written.event_id if written else None})
         return
-    echo(f"{found} {safe(line.title)}: 'git pog push' takes it along")
+    echo(f"{found} {safe(line.title)}")
+    tell("hint: 'git pog push' takes it along")

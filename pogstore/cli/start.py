@@ -1,9 +1,10 @@
 """`git pog start`: work on a task begins here."""
 
 from pogstore.cli._context import Env, pass_env
+from pogstore.cli._events import event_line
 from pogstore.cli._options import as_option, json_option, pog_command, task_argument
-from pogstore.cli._render import echo, safe
-from pogstore.cli._written import show_written
+from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._values import event_value
 from pogstore.history.tasks import summary
 
 
@@ -13,10 +14,17 @@ from pogstore.history.tasks import summary
 @json_option
 @pass_env
 def command(env: Env, task: str, as_json: bool) -> None:
-    """Claim a task, move it to in_progress and make it the active task of this work tree."""
+    """Claim a task, begin it and make it the active one of this work tree.
+
+    To begin a task is to move it to in_progress. What is done already is not done again.
+    """
     found = env.task(task)
     written = env.start(found)
-    if as_json or written:
-        show_written(written, as_json)
-    if not as_json:
-        echo(f"now on {found} {safe(summary(env.store, found).title)}")
+    line = summary(env.store, found)
+    if as_json:
+        events = [event_value(sealed) for sealed in written]
+        echo_json({"task": found, "title": line.title, "status": line.status, "events": events})
+        return
+    for sealed in written:
+        echo(event_line(sealed))
+    echo(f"now on {found} {safe(line.title)}")

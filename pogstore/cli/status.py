@@ -1,24 +1,28 @@
 """`git pog status`: where this work tree and this store stand."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.errors import NotFound
+from pogstore.history.names import shortest
 from pogstore.history.tasks import Summary, summaries, summary
+from pogstore.model import STATUSES
 from pogstore.store import rows
 
+DAMAGED = 3
 
-@pog_command("status", {3: "damaged store"})
+
+@pog_command("status", {DAMAGED: "damaged store"})
 @json_option
 @pass_env
 def command(env: Env, as_json: bool) -> int:
-    """Show whether pogstore is enabled here, the active task, how many tasks there are, and what is damaged."""
-    lines = summaries(env.store)
+    """Show the active task, how many there are, and what is damaged."""
+    counts = Counter(line.status for line in summaries(env.store))
     faults = rows.faults(env.store.index.connection)
     active = _active(env)
-    counts = Counter(line.status for line in lines)
     if as_json:
         echo_json({
             "enabled": env.store.enabled,
@@ -27,16 +31,30 @@ def command(env: Env, as_json: bool) -> int:
             "pending": 0,
             "faults": [{"ref": ref, "reason": reason} for ref, reason in faults],
         })  # fmt: skip
-        return 3 if faults else 0
-    echo("pogstore is enabled here" if env.store.enabled else "pogstore is not enabled here (run 'git pog init')")
-    echo(f"on {active.task[:8]} {safe(active.title)} [{safe(active.status)}]" if active else "no active task")
-    echo(", ".join(f"{number} {safe(status)}" for status, number in sorted(counts.items())) or "no tasks")
-    for ref, reason in faults:
-        echo(f"damaged: {safe(ref)}: {safe(reason)}")
-    return 3 if faults else 0
+    else:
+        _show(env, active, counts)
+        for ref, reason in faults:
+            echo(f"damaged: {safe(ref)}: {safe(reason)}")
+    return DAMAGED if faults else 0
+
+
+def _show(env: Env, active: Summary | None, counts: Mapping[str, int]) -> None:
+    if not env.store.enabled:
+        echo("pogstore is not enabled in this repository")
+        tell("hint: 'git pog init' enables it")
+    if active is None:
+        echo("no active task")
+    else:
+        short = shortest(list(env.store.tasks()), active.task)
+        echo(f"on {short} {safe(active.title)} [{safe(active.status)}]")
+    order = [*STATUSES, *sorted(counts.keys() - set(STATUSES))]
+    parts = ", ".join(f"{counts[status]} {safe(status)}" for status in order if status in counts)
+    total = sum(counts.values())
+    echo(f"{counted(total, 'task')}{': ' if parts else ''}{parts}")
 
 
 def _active(env: Env) -> Summary | None:
+    """Returns the active task; nothing if there is none, or if its refs are gone."""
     task = env.active()
     try:
         return summary(env.store, task) if task else None

@@ -1,14 +1,24 @@
 """`git pog why`: from a line to the instruction behind it."""
 
+import re
+from collections.abc import Sequence
+
 import click
+import msgspec
 
 from pogstore.cli._context import Env, pass_env
-from pogstore.cli._events import headline
+from pogstore.cli._events import NOT_HERE, SHORT, headline
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo_json, page, safe, when, who
+from pogstore.cli._render import echo_json, raw_path_text, safe, when, who
 from pogstore.cli._values import event_value
-from pogstore.errors import BadInput
+from pogstore.history.names import shortest
 from pogstore.history.why import Chain, why
+from pogstore.model import TaskId
+from pogstore.store.content import path_of
+
+_PLACE = re.compile(r"(?P<file>.+):(?P<line>[0-9]{1,9})", re.DOTALL)
+LONGEST = 20
+"""So many lines of a text are shown."""
 
 
 @pog_command("why", {3: "damaged store"})
@@ -16,20 +26,21 @@ from pogstore.history.why import Chain, why
 @json_option
 @pass_env
 def command(env: Env, place: str, as_json: bool) -> None:
-    """Show what led to a line: event, task, prompt, decisions, reviews, commit."""
-    name, _, number = place.rpartition(":")
-    if not name or not number.isdigit():
-        raise BadInput(f"'{place}'", "is not FILE:LINE")
-    chain = why(env.store, env.repository_path(name).encode("utf-8", "surrogateescape"), int(number))
+    """Show what led to a line: event, task, prompt, decisions, commit."""
+    match = _PLACE.fullmatch(place)
+    if match is None:
+        raise click.UsageError(f"'{place}' is not FILE:LINE")
+    path = env.repository_path(match["file"])
+    chain = why(env.store, path.encode("utf-8", "surrogateescape"), int(match["line"]))
     if as_json:
         echo_json(_value(chain))
         return
-    page(_text(chain), env.pager)
+    env.page(_text(chain, env.store.tasks()))
 
 
 def _value(chain: Chain) -> dict[str, object]:
     return {
-        "path": chain.path.decode("utf-8", "replace"),
+        "path": msgspec.to_builtins(path_of(chain.path)),
         "line": chain.line.number,
         "text": chain.line.text.decode("utf-8", "replace"),
         "owner": chain.line.owner,
@@ -44,35 +55,37 @@ def _value(chain: Chain) -> dict[str, object]:
     }
 
 
-def _text(chain: Chain) -> list[str]:
+def _text(chain: Chain, tasks: Sequence[TaskId]) -> list[str]:
     line = chain.line
-    name, text = (safe(raw.decode("utf-8", "replace")) for raw in (chain.path, line.text))
-    lines = [f"line      {name}:{line.number}: {text}"]
+    text = safe(line.text.decode("utf-8", "backslashreplace").removesuffix("\r"))
+    lines = [f"line      {raw_path_text(chain.path)}:{line.number}: {text}".rstrip()]
     if chain.event is not None:
         event = chain.event.event
-        lines.append(f"event     {chain.event.event_id[:10]} {safe(headline(chain.event))}")
+        lines.append(f"event     {chain.event.event_id[:SHORT]} {safe(headline(chain.event))}")
         lines.append(f"actor     {who(event.actor)}")
         lines.append(f"when      {when(event.time, event.offset)}")
     if chain.task is not None:
-        lines.append(f"task      {chain.task.task[:8]} {safe(chain.task.title)} [{safe(chain.task.status)}]")
+        short = shortest(list(tasks), chain.task.task)
+        lines.append(f"task      {short} {safe(chain.task.title)} [{safe(chain.task.status)}]")
     lines += _block("intent", chain.intent)
     if chain.prompt is not None:
-        lines += _block("prompt", chain.prompt_text or "(not here: private, erased or not fetched)")
+        lines += _block("prompt", chain.prompt_text or NOT_HERE)
     for _, decision in chain.decisions:
-        lines += _block("decision", decision or "(not here)")
+        lines += _block("decision", decision or NOT_HERE)
     lines += [
         f"review    {safe(str(getattr(sealed.event, 'verdict', '')))} by {who(sealed.event.actor)}"
         for sealed in chain.reviews
     ]
     if line.commit is not None and chain.commit is not None:
-        lines.append(f"commit    {line.commit[:10]} {safe(chain.commit.subject)} ({safe(chain.commit.author)})")
+        lines.append(f"commit    {line.commit[:SHORT]} {safe(chain.commit.subject)} ({safe(chain.commit.author)})")
     if line.reason:
-        lines.append(f"reason    {line.reason}")
+        lines.append(f"reason    {safe(line.reason)}")
     return lines
 
 
 def _block(name: str, text: str | None) -> list[str]:
     if not text:
         return []
-    first, *rest = safe(text.strip(), lines=True).splitlines() or [""]
-    return [f"{name:9} {first}", *(f"{'':9} {line}" for line in rest[:19]), *([f"{'':9} …"] if len(rest) > 19 else [])]
+    first, *rest = map(safe, text.strip().split("\n"))
+    more = [*rest[: LONGEST - 1], *(["…"] if len(rest) >= LONGEST else [])]
+    return [f"{name:9} {first}", *(f"{'':9} {line}".rstrip() for line in more)]

@@ -1,0 +1,76 @@
+"""The shape of every answer to `--json`: what the reference prints, and what the tests hold real answers against.
+
+`{a, b?, c: X}` is an object with the fields `a` and `c`, and sometimes `b`; `[X]` is a list of `X`; `X | Y` is either;
+`…` stands for further fields, such as those of an event. Fields may be added, and are never taken away.
+"""
+
+from collections.abc import Mapping
+
+EVENT = "{id, task, kind, clock, time, actor?, v, …}"
+_LINE = (
+    "{task, title, status, category, priority, tags, aliases, claimed_by, events, first_time, last_time, incomplete?}"
+)
+TASK = (
+    "{task, title, status, intent?, description?, category?, priority?, tags?, checklist?: [{text, done, …}], inputs?, "
+    "context_files?, related_files?, estimate_minutes?, issue?, aliases?, extra?, "
+    "scope?: {allow?, deny?}, commands?: {allow?, deny?}, "
+    "budget?: {tokens?, cost_micro_usd?, minutes?, changed_lines?}, checks?, approvals?, "
+    "links: [{rel, task?, event?, commit?}], claims: [{event_id, actor, …}], conflicted, "
+    "reviews: [{event_id, actor, verdict, …}], reason, outcome, first_time, last_time, event_count, "
+    "flagged: [{event, reason}], incomplete?, events?: [" + EVENT + "]}"
+)
+_PLAN = (
+    "{ok, tasks: [TASK_ID], targets: [EVENT_ID], writes: [{path, action}], outcomes: [{event, outcome}], "
+    "conflicts: [{path, reason, event, later}], skipped, events: [EVENT_ID]}"
+)
+_REF = "{ref, task, outcome, old?, new?, reason?}"
+_STEP = "{command, output}"
+_IMPORTED = "{tasks, events, known, redacted, oddities: [{code, where, detail}]}"
+
+ERROR = "{error: {code, message, hint, retryable}}"
+"""What stands on standard error if a command fails; standard output is then empty."""
+
+SHAPES: Mapping[str, str] = {
+    "init": "{enabled, changed}",
+    "demo": f"{{directory, steps: [{_STEP}]}}",
+    "help": "[{command, section, help}] | {command, usage, help, options: [{names, value, help}], exits, commands?}",
+    "new": TASK,
+    "edit": TASK,
+    "list": f"[{_LINE}]",
+    "ready": f"[{_LINE}]",
+    "show": TASK + " | {id, task, kind, clock, time, actor?, v, texts, …}",
+    "share": "{task, title, event}",
+    "local": "{task, local, changed, seen_at} | [TASK_ID]",
+    "claim": EVENT,
+    "release": EVENT,
+    "start": f"{{task, title, status, events: [{EVENT}]}}",
+    "note": EVENT,
+    "decide": EVENT,
+    "check": EVENT,
+    "move": EVENT,
+    "block": EVENT,
+    "review": EVENT,
+    "done": EVENT,
+    "cancel": EVENT,
+    "status": "{enabled, active: {task, title, status} | null, tasks, pending, faults: [{ref, reason}]}",
+    "log": f"[{EVENT}]",
+    "diff": "[{event, changes: [{path, from?, before?, after?}], patch}]",
+    "blame": (
+        "[{path, lines: [{line, text, owner, event?, task?, actor?, kind?, commit?, observed?, reason?}], absent?}]"
+    ),
+    "why": (
+        "{path, line, text, owner, event: " + EVENT + " | null, task, title, intent, "
+        "prompt: {event, text} | null, decisions: [{event, text}], reviews: [" + EVENT + "], commit}"
+    ),
+    "rollback": _PLAN,
+    "undo": _PLAN,
+    "push": f"{{remote, ok, dry_run, refs: [{_REF}], joined: [{_REF}], "
+    "refused: [{task, places: [{blob, where, line, kind}]}], local}",
+    "fetch": f"{{remote, ok, refs: [{_REF}]}}",
+    "pull": f"{{remote, ok, fetched: [{_REF}], joined: [{_REF}], ahead}}",
+    "verify": "{ok, checked: {events, contents, refs, packs, absent}, faults: [{object, reason, lost, ref?, task?}]}",
+    "import pog-task": _IMPORTED,
+    "import claude-code": _IMPORTED,
+    "reindex": "{tasks}",
+    "version": "{pogstore, format}",
+}
