@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from tests.conftest import SECOND, STARTED, Repo
 TASK = TaskId("0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
 OTHER = TaskId("0198a1b2-c3d4-7e5f-8a9b-ffffffffffff")
 ADA = Actor(type="human", name="ada")
-NOBODY = 65534
 
 
 def opened(repo: Repo, *, fsync: bool = False) -> Store:
@@ -95,17 +94,9 @@ def open_to_all() -> Iterator[Path]:
         shutil.rmtree(made)
 
 
-def without_rights() -> dict[str, Any]:
-    """Options for `subprocess` that make a child obey file modes, also where the tests run as root."""
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-
-
 def read_only(path: Path) -> None:
     """Takes the right to write from everything below a directory."""
     for folder, _, files in os.walk(path, topdown=False):
         for file in files:
             (Path(folder) / file).chmod(0o444)
         Path(folder).chmod(0o555)
-
-
-Writer = Callable[[Any], Any]

@@ -101,7 +101,7 @@ def open_in_memory() -> Database:
     return Database(connection, None, None)
 
 
-def discard(path: Path, wait: float = BUSY_SECONDS) -> None:
+def discard(path: Path, wait: float) -> None:
     """Deletes a database; raises `LockHeld` if another process has it open for longer than `wait` seconds."""
     lock = _open_lock(path)
     if lock is None:

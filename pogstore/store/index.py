@@ -47,7 +47,7 @@ class Index:
     def discard(self) -> None:
         """Deletes the database; the next use makes it anew. Raises `LockHeld` while another process has it open."""
         self.close()
-        database.discard(self.path)
+        database.discard(self.path, database.BUSY_SECONDS)
 
     def update(self, objects: Objects, refs: Refs) -> None:
         """Brings the index up to the refs as they stand; costs what is new since the last time."""
@@ -81,16 +81,17 @@ class Index:
             self._database = database.open_in_memory()
 
     def _update(self, objects: Objects, refs: Refs) -> None:
-        found = _listing(refs)
-        if self._recorded() == found:
+        found, damaged = _listing(refs)
+        if self._recorded() == found and rows.unreadable(self.connection) == damaged:
             return
         with transaction(self.connection) as connection:
-            found = _listing(refs)
+            found, damaged = _listing(refs)
             recorded = self._recorded()
-            for name in recorded.keys() - found.keys():
+            rows.keep_unreadable(connection, damaged)
+            for name in recorded.keys() - found.keys() - damaged:
                 if (oid := refs.read(name)) is not None:
                     found[name] = oid
-            for name in sorted(recorded.keys() | found.keys()):
+            for name in sorted((recorded.keys() | found.keys()) - damaged):  # of those, what was known stays
                 if recorded.get(name) != found.get(name):
                     _update_ref(connection, objects, name, found.get(name))
 
@@ -98,8 +99,11 @@ class Index:
         return dict(self.connection.execute("SELECT name, oid FROM refs"))
 
 
-def _listing(refs: Refs) -> dict[str, Oid]:
-    return dict(refs.list("refs/pog/"))
+def _listing(refs: Refs) -> tuple[dict[str, Oid], set[str]]:
+    """Returns our refs as they stand, and those whose files hold no oid."""
+    damaged: list[str] = []
+    found = dict(refs.list("refs/pog/", damaged))
+    return found, set(damaged)
 
 
 def _update_ref(connection: sqlite3.Connection, objects: Objects, name: str, oid: Oid | None) -> None:
