@@ -1,0 +1,204 @@
+"""Several writers at once: nothing is lost, one line of events, one winner of a claim (PC-40, SC-10 to SC-12, UC-1).
+
+`POG_RACES=1000` makes the races as many as the design asks for; the tests run 100 of them by default, and one
+twentieth as many through the command.
+"""
+
+import multiprocessing
+import os
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pogstore import state
+from pogstore.errors import AlreadyClaimed
+from pogstore.model import Actor, Definition, Sealed, TaskId
+from pogstore.store.refs import task_ref
+from pogstore.store.store import Store, open_store
+from pogstore.work import tasks
+from pogstore.work.tasks import By
+from tests.builders_store import TASK, append, links, opened
+from tests.conftest import STARTED, Pog, Repo
+
+PROCESSES = 8
+WORK_TREES = 4
+APPENDS = 60
+RACES = int(os.environ.get("POG_RACES", "100"))
+PATIENCE = 600
+
+spawned = multiprocessing.get_context("spawn")
+
+
+class Claim(NamedTuple):
+    """What one racer was told about one task: the winner's name, and whether that is itself."""
+
+    won: bool
+    holder: str
+
+
+def appender(place: str, name: str, start: Barrier, done: "Queue[tuple[str, int]]") -> None:
+    """Appends to one task as fast as it can, in a process of its own."""
+    store = open_store(place)
+    start.wait(PATIENCE)
+    for number in range(APPENDS):
+        append(store, f"{name} {number}")
+    store.close()
+    done.put((name, APPENDS))
+
+
+def racer(
+    place: str, number: int, wanted: list[TaskId], start: Barrier, done: "Queue[tuple[int, list[Claim]]]"
+) -> None:
+    """Claims every task as soon as all others are ready to."""
+    store = open_store(place)
+    by = By(actor=Actor(type="agent", name=f"agent-{number}", session=f"s{number}"), time=STARTED)
+    told: list[Claim] = []
+    for task in wanted:
+        start.wait(PATIENCE)
+        try:
+            tasks.claim(store, task, by)
+            told.append(Claim(True, f"agent-{number}"))
+        except AlreadyClaimed as fault:
+            told.append(Claim(False, fault.holder))
+    store.close()
+    done.put((number, told))
+
+
+@contextmanager
+def packing(repo: Repo) -> Iterator[list[int]]:
+    """Runs `git pack-refs --all` in a loop beside a block; the list has an entry for every run."""
+    stop = threading.Event()
+    runs: list[int] = []
+
+    def loop() -> None:
+        while not stop.is_set():
+            done = subprocess.run(["git", "pack-refs", "--all"], cwd=repo.path, capture_output=True, check=False)
+            runs.append(done.returncode)
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        yield runs
+    finally:
+        stop.set()
+        thread.join()
+
+
+def defined(store: Store, count: int) -> list[TaskId]:
+    """Makes tasks that nobody has claimed."""
+    by = By(actor=Actor(type="human", name="ada"), time=STARTED)
+    made = [tasks.new_task_id(STARTED + number * 1000, number) for number in range(count)]
+    for task in made:
+        tasks.define(store, task, Definition(title="race"), by)
+    return made
+
+
+def test_eight_processes_in_four_work_trees_lose_nothing(repo: Repo, tmp_path: Path) -> None:
+    """PC-40, SC-10, SC-11, SC-12, UC-53: 480 events in one line, while refs are packed all the time."""
+    opened(repo, fsync=True).close()
+    places = [tmp_path / f"tree{number}" for number in range(WORK_TREES)]
+    for place in places:
+        repo.git("worktree", "add", "-q", "--detach", str(place))
+    start, done = spawned.Barrier(PROCESSES), spawned.Queue()
+    writers = [
+        spawned.Process(target=appender, args=(str(places[number % WORK_TREES]), f"w{number}", start, done))
+        for number in range(PROCESSES)
+    ]
+    with packing(repo) as runs:
+        for writer in writers:
+            writer.start()
+        finished = dict(done.get(timeout=PATIENCE) for _ in writers)
+        for writer in writers:
+            writer.join()
+    assert finished == {f"w{number}": APPENDS for number in range(PROCESSES)}
+    assert len(runs) > 5
+    store = open_store(repo.path)
+    events = store.events(TASK)
+    one_line(events)
+    assert Counter(topic.split()[0] for topic in map(topic_of, events)) == Counter(finished)
+    for name in finished:
+        assert [topic for topic in map(topic_of, events) if topic.startswith(f"{name} ")] == [
+            f"{name} {number}" for number in range(APPENDS)
+        ]
+    assert [link.sealed for link in reversed(links(store))] == events
+    assert repo.git("rev-list", "--count", task_ref(TASK)) == str(PROCESSES * APPENDS)
+    assert repo.git("fsck", "--strict", "--no-dangling") == ""
+    store.close()
+
+
+def one_line(events: list[Sealed]) -> None:
+    """Each event rests on the one before, and its clock is above."""
+    assert len(events) == PROCESSES * APPENDS
+    assert events[0].event.parents == ()
+    for before, after in pairwise(events):
+        assert after.event.parents == (before.event_id,)
+        assert after.event.clock > before.event.clock
+
+
+def topic_of(sealed: Sealed) -> str:
+    return getattr(sealed.event, "topic", None) or ""
+
+
+def test_eight_way_claims_have_one_winner_each(repo: Repo) -> None:
+    """UC-1, T22: exactly one wins, and the others are told who."""
+    store = opened(repo)
+    wanted = defined(store, RACES)
+    start, done = spawned.Barrier(PROCESSES), spawned.Queue()
+    racers = [
+        spawned.Process(target=racer, args=(str(repo.path), number, wanted, start, done)) for number in range(PROCESSES)
+    ]
+    for process in racers:
+        process.start()
+    told = dict(done.get(timeout=PATIENCE) for _ in racers)
+    for process in racers:
+        process.join()
+    winners: Counter[str] = Counter()
+    for race, task in enumerate(wanted):
+        won = [number for number in told if told[number][race].won]
+        assert len(won) == 1, f"race {race}: {won}"
+        assert {told[number][race].holder for number in told} == {f"agent-{won[0]}"}
+        held = state.holder(tasks.read_state(store, task), STARTED)
+        assert held is not None
+        assert held.actor.name == f"agent-{won[0]}"
+        assert [kind for kind in kinds(store, task) if kind == "Claimed"] == ["Claimed"]
+        winners[f"agent-{won[0]}"] += 1
+    assert len(winners) > 1, "a race that always has the same winner is none"
+    store.close()
+
+
+def kinds(store: Store, task: TaskId) -> list[str]:
+    return [type(sealed.event).__name__ for sealed in store.events(task)]
+
+
+@pytest.mark.parametrize("race", range(max(1, RACES // 20 if RACES <= 100 else RACES // 50)))
+def test_eight_commands_have_one_winner(repo: Repo, pog: Pog, race: int) -> None:
+    """UC-1: one exit status 0, seven 1, each naming the holder."""
+    pog("init")
+    task = pog("new", f"race {race}", "--json").json["task"]
+    environ = {**os.environ, "POG_NOW": str(STARTED)}
+    commands = [
+        subprocess.Popen(
+            ["git", "pog", "claim", task, "--as", f"agent:agent-{number}"],
+            cwd=repo.path,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(PROCESSES)
+    ]
+    said = [command.communicate(timeout=PATIENCE) for command in commands]
+    statuses = [command.returncode for command in commands]
+    assert sorted(statuses) == [0] + [1] * (PROCESSES - 1), said
+    winner = f"agent-{statuses.index(0)}"
+    for status, (_, errors) in zip(statuses, said, strict=True):
+        assert status == 0 or errors.startswith(f"error: task '{task}' is claimed by '{winner}'"), errors
