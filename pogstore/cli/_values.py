@@ -19,6 +19,8 @@ def task_line(line: Summary) -> Value:
         value[name] = rest[name]
     if line.incomplete:
         value["incomplete"] = line.incomplete
+    if line.damaged:
+        value["damaged"] = line.damaged
     return value
 
 

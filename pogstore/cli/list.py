@@ -9,7 +9,7 @@ from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import cut, day, echo_json, safe, table, tell
 from pogstore.cli._values import task_line
 from pogstore.history.names import shortest
-from pogstore.history.tasks import Summary, summaries
+from pogstore.history.tasks import Summary, check_whole, summaries
 from pogstore.model import STATUSES
 from pogstore.state import is_end
 
@@ -17,7 +17,7 @@ HOLDERS = 24
 """Columns that the holders of a task may take."""
 
 
-@pog_command("list")
+@pog_command("list", {3: "damaged store; what can be read is listed all the same"})
 @click.option("--all", "-a", "everything", is_flag=True, help="Also ended tasks and untitled sessions.")
 @click.option(
     "--status", multiple=True, metavar="STATUS", help="Only tasks of this status; may be given several times."
@@ -42,6 +42,7 @@ def command(env: Env, everything: bool, status: tuple[str, ...], tag: tuple[str,
         env.page(table(rows_of(lines, [line.task for line in every]), width=env.width))
     else:
         tell("no task matches" if status or tag else "no tasks" if everything else "no open tasks")
+    check_whole(every)
 
 
 def rows_of(lines: Sequence[Summary], ids: Sequence[str]) -> list[list[str]]:
@@ -50,7 +51,7 @@ def rows_of(lines: Sequence[Summary], ids: Sequence[str]) -> list[list[str]]:
         [
             shortest(list(ids), line.task),
             safe(line.status),
-            day(line.last_time),
+            day(line.last_time) if line.last_time else "-",
             cut(safe(", ".join(line.claimed_by)) or "-", HOLDERS),
             safe(line.title),
         ]

@@ -37,7 +37,9 @@ def command(
     The order is the replay order, which depends on no clock.
     """
     exclusive(oneline=oneline, jsonl=jsonl, json=as_json)
-    tasks = dict.fromkeys(env.task(name) for name in names) if names else env.store.tasks()
+    tasks = (
+        dict.fromkeys(env.task(name) for name in names) if names else [*env.store.tasks(), *env.store.damaged_tasks()]
+    )
     every = replay_order(sealed for task in tasks for sealed in env.store.events(task))
     _check(kind, every)
     events = [sealed for sealed in every if not kind or kind_name(sealed) in kind]

@@ -5,10 +5,10 @@ from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import echo_json, table, tell
 from pogstore.cli._values import task_line
 from pogstore.cli.list import rows_of
-from pogstore.history.tasks import ready
+from pogstore.history.tasks import check_whole, ready, summaries
 
 
-@pog_command("ready", {1: "no task is ready"})
+@pog_command("ready", {1: "no task is ready", 3: "damaged store"})
 @json_option
 @pass_env
 def command(env: Env, as_json: bool) -> int:
@@ -23,4 +23,5 @@ def command(env: Env, as_json: bool) -> int:
         env.page(table(rows_of(lines, env.store.tasks()), width=env.width))
     else:
         tell("no task is ready")
+    check_whole(summaries(env.store, env.store.damaged_tasks()))
     return 0 if lines else 1

@@ -63,7 +63,7 @@ def find_tasks(store: Store, name: str, active: Active) -> list[TaskId]:
         if found is None:
             raise NotFound("active task", name, "start one with 'git pog start TASK'")
         return [found]
-    tasks = store.tasks()
+    tasks = sorted({*store.tasks(), *store.damaged_tasks()})
     lowered = name.lower()
     if lowered in tasks:
         return [TaskId(lowered)]

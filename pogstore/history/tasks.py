@@ -13,6 +13,7 @@ from pogstore.store.refs import content_ref, task_ref
 from pogstore.store.store import Store
 
 UNTITLED = "untitled session"
+DAMAGED = "damaged"
 MEMO = "task-summary-1"
 
 
@@ -34,6 +35,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     last_time: int = 0
     events: int = 0
     incomplete: str | None = None
+    damaged: str | None = None
+    """Why the task or its definition cannot be read; its status is then `damaged`, if that cannot be told either."""
 
 
 def read_state(store: Store, task: TaskId) -> TaskState:
@@ -64,15 +67,15 @@ def summaries(store: Store, tasks: Iterable[TaskId] | None = None) -> list[Summa
     """Returns a line about each task (all of them by default), by id; what was known before is not folded again."""
     store.refresh()
     tips = store.tips()
-    wanted = rows.task_ids(store.index.connection) if tasks is None else list(tasks)
+    wanted = sorted({*store.tasks(), *store.damaged_tasks()}) if tasks is None else list(tasks)
     found, fresh = [], {}
     for task in wanted:
         key = _key(tips, task)
         kept = rows.memo(store.index.connection, MEMO, key)
-        if kept is None:
-            kept = msgspec.json.encode(_summary(store, task))
-            fresh[key] = kept
-        found.append(msgspec.json.decode(kept, type=Summary))
+        line = msgspec.json.decode(kept, type=Summary) if kept else _summary(store, task)
+        if kept is None and line.damaged is None:
+            fresh[key] = msgspec.json.encode(line)
+        found.append(line)
     if fresh:
         rows.keep_memos(store.index.connection, MEMO, fresh)
     return found
@@ -84,12 +87,23 @@ def _key(tips: Mapping[str, Oid], task: TaskId) -> str:
     return ":".join([task, *(tips.get(name, "-") for name in names)])
 
 
+def check_whole(lines: Iterable[Summary]) -> None:
+    """Raises `ObjectDamaged` if one of the lines is about a task that cannot be read whole."""
+    for line in lines:
+        if line.damaged is not None:
+            raise ObjectDamaged(task_ref(line.task), line.damaged)
+
+
 def _summary(store: Store, task: TaskId) -> Summary:
-    now = read_state(store, task)
+    definition, damaged = None, None
+    try:
+        now = read_state(store, task)
+    except ObjectDamaged as fault:
+        return Summary(task=task, title=f"({DAMAGED})", status=DAMAGED, titled=False, damaged=fault.reason)
     try:
         definition = find_definition(store, now)
-    except ObjectDamaged:
-        definition = None
+    except ObjectDamaged as fault:
+        damaged = fault.message
     private = now.definition is not None and now.definition.class_ == "private"
     return Summary(
         task=task,
@@ -107,6 +121,7 @@ def _summary(store: Store, task: TaskId) -> Summary:
         last_time=now.last_time or 0,
         events=now.events,
         incomplete=now.incomplete,
+        damaged=damaged,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from pogstore import codec, graph
+from pogstore.errors import NotFound, ObjectDamaged
 from pogstore.model import BlobId, Event, Oid, Path, Sealed, Side, TaskId, Text
 from pogstore.store import chain, content, rows
 from pogstore.store.carrier import carrier, content_commit
@@ -78,7 +79,10 @@ class Batch:
             tip = self.tip(task_ref(task))
             if tip is None:
                 return None
-            self._tips[task] = chain.read_link(self._host.objects, tip).sealed
+            try:
+                self._tips[task] = chain.read_link(self._host.objects, tip).sealed
+            except NotFound as fault:
+                raise ObjectDamaged(tip, f"it is missing, and '{task_ref(task)}' points at it") from fault
         return self._tips[task]
 
     def tip(self, ref: str) -> Oid | None:

@@ -4,7 +4,7 @@ Which one is used is decided by the repository's format before it is opened. No 
 library.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableSequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -45,8 +45,8 @@ class Refs(Protocol):
     def read(self, name: str) -> Oid | None:
         """Returns what a ref points at, or nothing."""
 
-    def list(self, prefix: str) -> Mapping[str, Oid]:
-        """Returns every ref below a prefix that ends in `/`."""
+    def list(self, prefix: str, damaged: MutableSequence[str] | None = None) -> Mapping[str, Oid]:
+        """Returns every ref below a prefix that ends in `/`, and adds to `damaged` those that cannot be read."""
 
     def compare_and_swap(self, name: str, old: Oid | None, new: Oid | None) -> None:
         """Moves a ref from `old` (absent: it must not exist) to `new` (absent: it is deleted), or raises `StaleRef`."""

@@ -6,7 +6,7 @@ by our own bounded reader, since libgit2 can spin for ever on a damaged one.
 
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableSequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,9 +120,9 @@ class Refs:
             raise ObjectDamaged(name, f"the ref cannot be read: {fault}") from fault
         return Oid(str(target))
 
-    def list(self, prefix: str) -> Mapping[str, Oid]:
-        """Returns every ref below a prefix, sorted by name."""
-        return list_refs(self._common_dir, prefix)
+    def list(self, prefix: str, damaged: MutableSequence[str] | None = None) -> Mapping[str, Oid]:
+        """Returns every ref below a prefix, sorted by name, and adds to `damaged` those that cannot be read."""
+        return list_refs(self._common_dir, prefix, damaged)
 
     def compare_and_swap(self, name: str, old: Oid | None, new: Oid | None) -> None:
         """Moves a ref under git's own lock; retries while somebody else holds that lock (`git pack-refs`, for one)."""

@@ -6,6 +6,7 @@ alone (`layout.discover` has refused any other).
 
 import os
 import re
+from collections.abc import MutableSequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -56,17 +57,17 @@ def tracking_ref(remote: str, ref: str) -> str:
     return tracking_prefix(remote) + ref.removeprefix("refs/pog/")
 
 
-def list_refs(common_dir: Path, prefix: str) -> dict[str, Oid]:
-    """Returns every ref below a prefix that ends in `/`, sorted by name.
+def list_refs(common_dir: Path, prefix: str, damaged: MutableSequence[str] | None = None) -> dict[str, Oid]:
+    """Returns every ref below a prefix that ends in `/`, sorted by name; adds to `damaged` whose files hold no oid.
 
     Loose refs are read before the packed ones and win over them: `git pack-refs` writes the packed file before it
     unlinks a loose one, so in this order a ref that is packed meanwhile is not missed.
     """
-    loose = dict(_loose_refs(common_dir, prefix.rstrip("/")))
+    loose = dict(_loose_refs(common_dir, prefix.rstrip("/"), [] if damaged is None else damaged))
     return dict(sorted((_packed_refs(common_dir / "packed-refs", prefix) | loose).items()))
 
 
-def _loose_refs(common_dir: Path, name: str) -> list[tuple[str, Oid]]:
+def _loose_refs(common_dir: Path, name: str, damaged: MutableSequence[str]) -> list[tuple[str, Oid]]:
     found: list[tuple[str, Oid]] = []
     pending = [name]
     while pending:
@@ -81,6 +82,8 @@ def _loose_refs(common_dir: Path, name: str) -> list[tuple[str, Oid]]:
                 pending.append(below)
             elif entry.is_file(follow_symlinks=False) and (oid := _oid_in(entry.path)):
                 found.append((below, oid))
+            elif not entry.name.endswith(".lock") and os.path.lexists(entry.path):
+                damaged.append(below)
     return found
 
 

@@ -1,10 +1,13 @@
 """Questions to an index that is up to date, each one query. Knows the tables of `index.py` and nothing of git."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pogstore.model import BlobId, EventId, Oid, TaskId
+
+UNREADABLE = "its file does not hold an object's name"
+"""The fault of a ref which a power cut left empty, or that something else overwrote."""
 
 
 class ContentRow(NamedTuple):
@@ -160,6 +163,34 @@ def clocks(database: sqlite3.Connection) -> Iterator[int]:
 def faults(database: sqlite3.Connection) -> list[tuple[str, str]]:
     """Returns the refs that could not be read whole, with the reason."""
     return [(ref, reason) for ref, reason in database.execute("SELECT ref, reason FROM faults ORDER BY ref")]
+
+
+def fault(database: sqlite3.Connection, ref: str) -> str | None:
+    """Returns why a ref could not be read whole; nothing if it could."""
+    row = database.execute("SELECT reason FROM faults WHERE ref = ?", (ref,)).fetchone()
+    return row[0] if row else None
+
+
+def damaged_chain(database: sqlite3.Connection, blob: BlobId) -> tuple[str, str] | None:
+    """Returns a chain that could not be read whole, with the reason, of a task whose events name a content."""
+    query = (
+        "SELECT f.ref, f.reason FROM faults f JOIN events e"
+        " ON f.ref = 'refs/pog/content/' || e.task OR f.ref = 'refs/pog/private/' || e.task"
+        " WHERE instr(e.body, ?) LIMIT 1"
+    )
+    row = database.execute(query, (blob.encode(),)).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def unreadable(database: sqlite3.Connection) -> set[str]:
+    """Returns the refs whose files held no oid."""
+    return {row[0] for row in database.execute("SELECT ref FROM faults WHERE reason = ?", (UNREADABLE,))}
+
+
+def keep_unreadable(database: sqlite3.Connection, refs: Iterable[str]) -> None:
+    """Keeps which refs have files that hold no oid, in the place of what was kept before."""
+    database.execute("DELETE FROM faults WHERE reason = ?", (UNREADABLE,))
+    database.executemany("INSERT INTO faults VALUES (?, ?)", [(ref, UNREADABLE) for ref in refs])
 
 
 def memo(database: sqlite3.Connection, kind: str, key: str) -> bytes | None:

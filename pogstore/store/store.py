@@ -19,6 +19,7 @@ from pogstore.store.gitcli import Git
 from pogstore.store.index import Index
 from pogstore.store.layout import Layout
 from pogstore.store.lock import locked
+from pogstore.store.refs import TASKS, task_ref
 from pogstore.store.rows import ContentRow
 
 MAX_CONTENT = 1 << 31
@@ -68,9 +69,19 @@ class Store:
         """Returns every task, sorted by id."""
         return self._ask(rows.task_ids)
 
+    def damaged_tasks(self) -> list[TaskId]:
+        """Returns every task whose events cannot all be read, sorted by id."""
+        refs = [ref for ref, _ in self._ask(rows.faults)]
+        return [TaskId(ref.removeprefix(TASKS)) for ref in refs if ref.startswith(TASKS)]
+
     def events(self, task: TaskId) -> list[Sealed]:
-        """Returns the events of a task in replay order; raises `NotFound` for a task without any."""
-        found = self._ask(lambda database: rows.bodies(database, task))
+        """Returns the events of a task in replay order.
+
+        Raises `NotFound` for a task without any, `ObjectDamaged` where they cannot all be read.
+        """
+        found, fault = self._ask(lambda database: (rows.bodies(database, task), rows.fault(database, task_ref(task))))
+        if fault is not None:
+            raise ObjectDamaged(task_ref(task), fault)
         if not found:
             raise NotFound("task", task)
         return [codec.decode(body) for body in found]
@@ -105,6 +116,8 @@ class Store:
         """Returns the stored bytes of a content, checked against its name; raises `NotFound` or `ObjectDamaged`."""
         row = self.find_content(blob)
         if row is None:
+            if chain := self._ask(lambda database: rows.damaged_chain(database, blob)):
+                raise ObjectDamaged(*chain)
             raise NotFound("content", blob, "it may not have been fetched, or it was erased")
         _, data = self.objects.read(row.oid, MAX_CONTENT)
         if content.blob_id(data) != blob:

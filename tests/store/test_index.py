@@ -368,7 +368,7 @@ def test_a_ref_that_a_listing_missed_is_looked_up(store: Store, monkeypatch: pyt
     append(store, "three", OTHER)
     whole = store.refs.list
     monkeypatch.setattr(
-        store.refs, "list", lambda prefix: {name: oid for name, oid in whole(prefix).items() if TASK not in name}
+        store.refs, "list", lambda prefix, _: {name: oid for name, oid in whole(prefix).items() if TASK not in name}
     )
     assert store.tasks() == [TASK, OTHER]
     assert topics(store) == ["one"]
