@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import inspect
 from msgspec.structs import replace
 
 from pogstore import codec, digest
@@ -459,3 +460,23 @@ def test_t4_msgspec_alone_does_not_check_what_is_made() -> None:
 
 def test_sealed_events_are_values() -> None:
     assert Sealed(EventId("a"), b"x", SAMPLE) == Sealed(EventId("a"), b"x", SAMPLE)
+
+
+def test_no_field_of_an_event_holds_a_list_of_integers() -> None:
+    """`decode` looks for integers that are too large after colons alone."""
+    seen: set[type] = set()
+    pending: list[Any] = list(inspect.multi_type_info(list(KINDS.values())))
+    while pending:
+        match pending.pop():
+            case inspect.StructType(cls=cls, fields=fields) if cls not in seen:
+                seen.add(cls)
+                pending += [field.type for field in fields]
+            case inspect.UnionType(types=types):
+                pending += types
+            case inspect.VarTupleType(item_type=item):
+                members = item.types if isinstance(item, inspect.UnionType) else (item,)
+                assert not any(isinstance(member, inspect.IntType) for member in members)
+                pending += members
+            case inspect.ListType() | inspect.DictType() | inspect.TupleType() | inspect.AnyType() as other:
+                pytest.fail(f"a field of another shape: {other}")
+    assert len(seen) > len(KINDS)

@@ -7,6 +7,7 @@ object (`docs/format.md`, "Carrier"). Knows git's commit format and nothing of s
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from pogstore import codec
@@ -28,6 +29,9 @@ _HIDDEN = re.compile(
 )
 
 
+_KEYS = {name: f'"{name}":'.encode() for name in ("tool", "status", "changes", "paths")}
+
+
 class Carried(NamedTuple):
     """What a carrier holds."""
 
@@ -37,11 +41,10 @@ class Carried(NamedTuple):
 
 def carrier(sealed: Sealed, parents: Sequence[Oid], empty_tree: Oid = EMPTY_TREE) -> bytes:
     """Returns the raw commit of an event over the carriers of its parents, given in the order of `parents`."""
-    event = sealed.event
-    signature = _signature(event)
-    head = [f"tree {empty_tree}", *(f"parent {oid}" for oid in parents)]
-    head += [f"author {signature}", f"committer {signature}", "", subject(sealed), "", ""]
-    return "\n".join(head).encode() + sealed.canonical + b"\n"
+    signature = _signature(sealed.event)
+    above = "".join([f"parent {oid}\n" for oid in parents])
+    head = f"tree {empty_tree}\n{above}author {signature}\ncommitter {signature}\n\n{subject(sealed)}\n\n"
+    return head.encode() + sealed.canonical + b"\n"
 
 
 def content_commit(tree: Oid, parents: Sequence[Oid], time: int) -> bytes:
@@ -99,7 +102,7 @@ def _first_path(sealed: Sealed) -> str | None:
 def _field(sealed: Sealed, name: str) -> object:
     """Returns a field also where only a newer version has it: every reader must come to the same carrier."""
     found = getattr(sealed.event, name, None)
-    if found is None and f'"{name}":'.encode() in sealed.canonical:
+    if found is None and _KEYS[name] in sealed.canonical:
         found = codec.fields_of(sealed).get(name)
     return found
 
@@ -122,10 +125,15 @@ def _escaped(text: str) -> str:
 
 def _signature(event: Event | Opaque) -> str:
     person = (event.actor.on_behalf_of if event.actor else None) or NOBODY
+    return f"{_address(person)} {_seconds(event.time)} {_zone(event.offset)}"
+
+
+@lru_cache(maxsize=256)
+def _address(person: Person) -> str:
     name, email = _identity(person.name), _identity(person.email)
     if not name or not email:
         name, email = NOBODY.name, NOBODY.email
-    return f"{name} <{email}> {_seconds(event.time)} {_zone(event.offset)}"
+    return f"{name} <{email}>"
 
 
 def _identity(text: str) -> str:
@@ -136,6 +144,7 @@ def _seconds(time: int) -> int:
     return max(0, min(MAX_SECONDS, time // 1_000_000))
 
 
+@lru_cache(maxsize=256)
 def _zone(offset: int) -> str:
     minutes = max(-MAX_OFFSET, min(MAX_OFFSET, offset))
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
