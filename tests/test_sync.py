@@ -32,6 +32,8 @@ from tests.builders_exchange import (
     make_clone,
     outcomes,
     pair,
+    write_commit,
+    write_event,
 )
 from tests.conftest import Repo, run
 
@@ -573,15 +575,20 @@ def test_the_users_own_things_are_left_alone(pair: tuple[Clone, Clone, TaskId], 
         path.chmod(0o755)
     bob.note(task)
     bob.push()
+    bob.repo.git("-c", "remote.origin.mirror=false", "push", "--quiet", "origin", "refs/tags/v-bob")
     ada.note(task)
-    before = state_of(ada.repo)
+    ada.repo.git("tag", "-a", "-m", "on an event", "v-event", task_ref(task))
+    marker.unlink()  # the tag was the user's own doing
+    before, ours = state_of(ada.repo), ada.refs()
     ada.fetch()
+    assert ada.refs() == ours
     ada.pull()
     assert not ada.push().failed
     assert state_of(ada.repo) == before
     assert not marker.exists()
     assert not (ada.repo.path / ".git/objects/info/commit-graphs").exists()
-    assert [ref for ref in bare.repo.git("for-each-ref", "--format=%(refname)").split() if "pog" not in ref] == []
+    theirs = bare.repo.git("for-each-ref", "--format=%(refname)").split()
+    assert [ref for ref in theirs if "pog" not in ref] == ["refs/tags/v-bob"]
     assert bare.refs() == ada.refs()
 
 
@@ -719,6 +726,50 @@ def test_the_commands_say_what_happened(pair: tuple[Clone, Clone, TaskId], bare:
     assert "1 local task" in pog(ada, "push")
     assert "no remote or task" in pog(ada, "push", "nowhere", status=128)
     assert "not the name of a remote" in pog(ada, "fetch", "--", "--upload-pack=touch x", status=128)
+
+
+def test_what_is_wrong_is_said_apart(pair: tuple[Clone, Clone, TaskId], bare: Bare) -> None:
+    ada, bob, task = pair
+
+    def said(one: Clone, *arguments: str, status: int) -> str:
+        done = run(["git", "pog", *arguments], one.repo.path)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stderr
+
+    older = bare.refs()[task_ref(task)]
+    ada.step(task, {"conf.py": f"aws = '{KEY}'\n" * 30})
+    held_back = said(ada, "push", status=4)
+    assert "conf.py, line 1: aws-key-id in content" in held_back
+    assert "and 10 more" in held_back
+    assert "pog.allowSecret" in held_back
+    assert KEY not in held_back
+    other = ada.new("Other")
+    ada.note(other)
+    ada.push(other)
+    bob.pull()
+    bare.put(task_ref(task), None)
+    bare.put("refs/pog/tasks/-x", older)
+    bare.put(task_ref(other), write_event(bare.store, handmade(other, topic="fork")))
+    wrong = said(bob, "pull", status=1)
+    assert f"warning: task {task} is gone from the remote" in wrong
+    assert f"error: task {other}: the remote lacks what was last seen there" in wrong
+    assert "warning: tasks/-x was skipped" in wrong
+    bob.push()
+    append_by_hand(bare.store, handmade(other, [head_of(bare.store, other)], clock=2**39))
+    assert f"warning: task {other} has events whose clock is far ahead" in said(bob, "pull", status=0)
+    bare.put(task_ref(other), write_commit(bare.store, b"tree 1\n\nx\n"))
+    assert f"error: tasks/{other}: failed" in said(bob, "pull", status=1)
+
+
+def test_what_was_pushed_before_it_was_local_is_said(pair: tuple[Clone, Clone, TaskId]) -> None:
+    ada, _, task = pair
+    assert "no local tasks" in run(["git", "pog", "local", "--list"], ada.repo.path).stderr
+    done = run(["git", "pog", "local", task], ada.repo.path)
+    assert "it was pushed to origin before" in done.stderr
+    done = run(["git", "pog", "local", task, "--json"], ada.repo.path)
+    assert json.loads(done.stdout) == {"task": task, "local": True, "changed": False, "seen_at": ["origin"]}
+    assert json.loads(run(["git", "pog", "local", "--list", "--json"], ada.repo.path).stdout) == [task]
+    assert "may be pushed" in run(["git", "pog", "local", "--remove", task], ada.repo.path).stdout
 
 
 def test_commands_answer_json(pair: tuple[Clone, Clone, TaskId], bare: Bare) -> None:

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from pogstore import sync
 from pogstore.cli._context import Env
-from pogstore.cli._render import echo, path_text, safe, table
+from pogstore.cli._render import echo, path_text, safe, table, tell
 from pogstore.cli._values import Value
 from pogstore.errors import AmbiguousName, NotFound
 from pogstore.history.names import shortest
 from pogstore.history.tasks import summaries
 from pogstore.model import TaskId
 from pogstore.store import transport
-from pogstore.store.store import Store
 from pogstore.store.transport import Remote
 from pogstore.sync import RefOutcome
 from pogstore.work.scan import Place
@@ -64,46 +64,47 @@ def ref_values(refs: Iterable[RefOutcome]) -> list[Value]:
 def place_values(refused: Mapping[TaskId, Sequence[Place]]) -> list[Value]:
     """Returns the JSON of the tasks that were held back."""
     return [
-        {"task": task, "places": [place._asdict() | {"where": path_text(place.where)} for place in places]}
+        {"task": task, "places": [place._asdict() | {"where": msgspec.to_builtins(place.where)} for place in places]}
         for task, places in refused.items()
     ]
 
 
-def show_refs(store: Store, refs: Sequence[RefOutcome]) -> None:
+def show_refs(env: Env, refs: Sequence[RefOutcome]) -> None:
     """Prints a line for each task whose refs moved, and one on standard error for each ref that failed."""
     moved: dict[TaskId, str] = {}
     for ref in refs:
         if not ref.failed and ref.outcome not in ("wiped", "skipped"):
             word = WORDS.get(ref.outcome, ref.outcome)
             moved[ref.task] = word if ref.ref.startswith("refs/pog/tasks/") else moved.get(ref.task, "updated")
-    titles = {line.task: line.title for line in summaries(store, set(moved) & set(store.tasks()))}
-    rows = [[f"  {word}", *_named(store, task, titles.get(task))] for task, word in moved.items()]
-    for line in table(rows):
+    known = env.store.tasks()
+    ids: list[str] = list({*known, *moved})
+    titles = {line.task: line.title for line in summaries(env.store, set(moved) & set(known))}
+    rows = [[f"  {word}", shortest(ids, task), safe(titles.get(task, ""))] for task, word in moved.items()]
+    for line in table(rows, width=env.width):
         echo(line)
-    for ref in refs:
-        _complain(ref)
+    for text in dict.fromkeys(_complaint(ref) for ref in refs):
+        if text:
+            tell(text)
 
 
 def show_ahead(ahead: Iterable[TaskId]) -> None:
     """Warns of tasks whose clocks are far ahead of all others."""
     for task in ahead:
-        click.echo(
-            f"warning: task {task} has events whose clock is far ahead; they do not move the clock here", err=True
-        )
+        tell(f"warning: task {task} has events whose clock is far ahead; they do not move the clock here")
 
 
 def show_refused(refused: Mapping[TaskId, Sequence[Place]]) -> None:
     """Says on standard error which tasks were held back, and where to look; never what stands there."""
     for task, places in refused.items():
-        click.echo(f"error: task {task} was not pushed: it holds what looks like a secret", err=True)
+        tell(f"error: task {task} was not pushed: it holds what looks like a secret")
         for place in places[:_SHOWN]:
-            where = safe(path_text(place.where))
-            click.echo(f"  {where}, line {place.line}: {place.kind} in content {place.blob}", err=True)
+            where = path_text(place.where)
+            tell(f"  {where}, line {place.line}: {place.kind} in content {place.blob}")
         if len(places) > _SHOWN:
-            click.echo(f"  and {len(places) - _SHOWN} more; --json names all of them", err=True)
+            tell(f"  and {len(places) - _SHOWN} more; --json names all of them")
     if refused:
-        click.echo("hint: if it is none, let that content pass: git pog push --allow-secret ID,", err=True)
-        click.echo("hint: or for good: git config --add pog.allowSecret ID", err=True)
+        tell("hint: if it is none, let that content pass: git pog push --allow-secret ID,")
+        tell("hint: or for good: git config --add pog.allowSecret ID")
 
 
 def _task(env: Env, name: str, remote: Remote | None) -> TaskId:
@@ -124,21 +125,17 @@ def _present(value: Mapping[str, object]) -> Value:
     return {name: item for name, item in value.items() if item is not None}
 
 
-def _named(store: Store, task: TaskId, title: str | None) -> list[str]:
-    return [shortest(list(store.tasks()), task), safe(title or "")]
-
-
-def _complain(ref: RefOutcome) -> None:
+def _complaint(ref: RefOutcome) -> str | None:
+    """Returns what is to be said of a ref that is not as it should be; the same for all refs that lost the same."""
     name = safe(ref.ref.removeprefix("refs/pog/"))
     match ref.outcome:
         case "wiped":
-            text = f"warning: {name} is gone from the remote; yours is kept, and the next push puts it back"
+            return f"warning: task {ref.task} is gone from the remote; it is kept here, and the next push puts it back"
         case "truncated":
-            text = f"error: {name}: {ref.reason}; yours is kept, and the next push puts it back"
+            return f"error: task {ref.task}: {ref.reason}; it is kept here, and the next push puts it back"
         case "skipped":
-            text = f"warning: {name} was skipped: this is not the name of a task"
+            return f"warning: {name} was skipped: this is not the name of a task"
         case _ if ref.failed:
-            text = f"error: {name}: {ref.outcome}: {safe(ref.reason or 'for no given reason')}"
+            return f"error: {name}: {ref.outcome}: {safe(ref.reason or 'for no given reason')}"
         case _:
-            return
-    click.echo(text, err=True)
+            return None

@@ -4,7 +4,7 @@ from pogstore import sync
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._exchange import EXITS, chosen, exchange_arguments, ref_values, show_refs, shows_progress
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._render import echo, echo_json, safe, tell
 
 
 @pog_command("fetch", EXITS)
@@ -24,6 +24,9 @@ def command(env: Env, names: tuple[str, ...], private: bool, as_json: bool) -> i
         return int(report.failed)
     name = safe(report.remote)
     fetched = any(ref.outcome in ("new", "updated") for ref in report.refs)
-    echo(f"fetched from {name}:" if fetched else f"nothing new at {name}")
-    show_refs(env.store, report.refs)
+    if fetched:
+        echo(f"fetched from {name}:")
+    else:
+        tell(f"nothing new at {name}")
+    show_refs(env, report.refs)
     return int(report.failed)

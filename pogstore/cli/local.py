@@ -4,7 +4,7 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import json_option, pog_command, task_argument
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._render import echo, echo_json, safe, tell
 from pogstore.store import transport
 from pogstore.store.refs import task_ref
 from pogstore.work import locality
@@ -31,10 +31,9 @@ def command(env: Env, task: str, remove: bool, listing: bool, as_json: bool) -> 
     if as_json:
         echo_json({"task": found, "local": not remove, "changed": changed, "seen_at": seen})
         return
-    state = "may leave" if remove else "stays"
-    echo(f"task {found} {state}{' from now on' if changed else ', as before'}")
+    echo(f"task {found} {'may be pushed' if remove else 'is local: no push takes it along'}")
     for name in seen:
-        click.echo(f"warning: it was pushed to {safe(name)} before, and is still there", err=True)
+        tell(f"warning: it was pushed to {safe(name)} before, and is still there")
 
 
 def _list(env: Env, as_json: bool) -> None:
@@ -44,3 +43,5 @@ def _list(env: Env, as_json: bool) -> None:
         return
     for task in tasks:
         echo(safe(task))
+    if not tasks:
+        tell("no local tasks")

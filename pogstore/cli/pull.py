@@ -4,7 +4,7 @@ from pogstore import sync
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._exchange import EXITS, chosen, exchange_arguments, ref_values, show_ahead, show_refs, shows_progress
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._render import echo, echo_json, safe, tell
 from pogstore.sync import PullReport
 
 
@@ -40,7 +40,10 @@ def _value(report: PullReport) -> dict[str, object]:
 def _show(env: Env, report: PullReport) -> None:
     name = safe(report.fetched.remote)
     moved = any(not ref.failed for ref in report.joined.refs)
-    echo(f"pulled from {name}:" if moved else f"nothing new from {name}")
-    show_refs(env.store, report.joined.refs)
-    show_refs(env.store, [ref for ref in report.fetched.refs if ref.outcome not in ("new", "updated")])
+    if moved:
+        echo(f"pulled from {name}:")
+    else:
+        tell(f"nothing new at {name}")
+    show_refs(env, report.joined.refs)
+    show_refs(env, [ref for ref in report.fetched.refs if ref.outcome not in ("new", "updated")])
     show_ahead(report.joined.ahead)

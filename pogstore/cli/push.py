@@ -15,7 +15,7 @@ from pogstore.cli._exchange import (
     shows_progress,
 )
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.model import BlobId
 from pogstore.sync import PushReport
 
@@ -70,12 +70,12 @@ def _show(env: Env, report: PushReport, dry_run: bool) -> None:
     name = safe(report.remote)
     if report.joined:
         echo(f"pulled from {name} first:")
-        show_refs(env.store, report.joined)
+        show_refs(env, report.joined)
     if any(not ref.failed for ref in report.refs):
         echo(f"{'would push' if dry_run else 'pushed'} to {name}:")
     elif not report.failed:
-        echo(f"nothing to push: {name} is up to date")
-    show_refs(env.store, report.refs)
+        tell(f"nothing to push: {name} is up to date")
+    show_refs(env, report.refs)
     show_refused(report.refused)
     if report.local:
-        echo(f"{report.local} local {'task stays' if report.local == 1 else 'tasks stay'} here")
+        tell(f"{counted(report.local, 'local task')} not pushed")

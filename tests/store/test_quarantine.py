@@ -10,6 +10,7 @@ import pytest
 from pogstore import codec
 from pogstore.model import Oid, TaskId
 from pogstore.store import chain, content
+from pogstore.store.carrier import EMPTY_TREE, carrier
 from pogstore.store.clock import read_clock
 from pogstore.store.refs import content_ref, task_ref
 from pogstore.store.store import open_store
@@ -32,20 +33,25 @@ __all__ = ["bare", "clone", "pair"]  # fixtures, used by their names
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("fields", "subject"),
     [
-        {"kind": "dreamt", "depth": 3},
-        {"kind": "dreamt", "tool": "Write", "changes": [{"path": "a.py", "why": "x"}]},
-        {"kind": "dreamt", "paths": [{"outside": True}], "status": "asleep"},
-        {"v": 2, "shape": {"new": True}},
-        {"kind": "noted", "topic": "t", "mood": "fine", "tool": "Later", "changes": [{"path": {"b64": "/w=="}}]},
-        {"kind": "moved", "status": "completed", "needs": ["telepathy"]},
+        ({"kind": "dreamt", "depth": 3}, "dreamt"),
+        ({"kind": "dreamt", "tool": "Write", "changes": [{"path": "a.py", "why": "x"}]}, "dreamt Write a.py"),
+        ({"kind": "dreamt", "paths": [{"outside": True}], "status": "asleep"}, "dreamt asleep (outside)"),
+        ({"kind": "dreamt", "tool": {"name": "x"}, "changes": ["a.py"], "paths": 3}, "dreamt"),
+        ({"v": 2, "shape": {"new": True}}, "noted"),
+        (
+            {"kind": "noted", "topic": "t", "mood": "fine", "tool": "Later", "changes": [{"path": {"b64": "/w=="}}]},
+            "noted Later b64:/w==",
+        ),
+        ({"kind": "moved", "status": "completed", "needs": ["telepathy"]}, "moved completed"),
     ],
-    ids=["kind", "kind with a tool", "kind with paths", "v", "field", "need"],
+    ids=["kind", "kind with a tool", "kind with paths", "kind with other shapes", "v", "field", "need"],
 )
 def test_an_event_of_a_newer_version_travels(
-    pair: tuple[Clone, Clone, TaskId], bare: Bare, fields: dict[str, object]
+    pair: tuple[Clone, Clone, TaskId], bare: Bare, fields: dict[str, object], subject: str
 ) -> None:
+    """Its carrier is what every version makes of it: also the subject comes from fields that only a newer one has."""
     ada, bob, task = pair
     event = handmade(task, [head_of(ada.store, task)], **fields)
     append_by_hand(ada.store, event)
@@ -54,15 +60,18 @@ def test_an_event_of_a_newer_version_travels(
     assert bob.refs() == ada.refs() == bare.refs()
     shown = {sealed.event_id: codec.fields_of(sealed) for sealed in bob.store.events(task)}[event.event_id]
     assert fields.items() <= shown.items()
+    assert bob.repo.git("log", "-1", "--format=%s", task_ref(task)) == subject
     append_by_hand(ada.store, handmade(task, [event]))
     ada.push()
     assert not bob.pull().failed, "what stands above it travels too"
 
 
 def test_events_with_ids_of_another_hash_travel(pair: tuple[Clone, Clone, TaskId], bare: Bare) -> None:
-    """Another `v` may name another hash: such ids cannot be checked here, and must not stop anything."""
+    """Another `v` may name another hash, and make its carriers otherwise: what cannot be checked stops nothing."""
     ada, bob, task = pair
-    append_by_hand(ada.store, handmade(task, [head_of(ada.store, task)], v=2))
+    event = handmade(task, [head_of(ada.store, task)], v=2)
+    made = carrier(event, [ada.refs()[task_ref(task)]]).replace(b"\n\nnoted\n\n", b"\n\nnoted: otherwise\n\n")
+    ada.store.refs.compare_and_swap(task_ref(task), ada.refs()[task_ref(task)], write_commit(ada.store, made))
     for v, name in ((2, "sha3_" + "1" * 64), (1, "sha3_" + "2" * 64)):
         above: dict[str, object] = {"v": v, "parents": [name]}
         append_by_hand(ada.store, handmade(task, [head_of(ada.store, task)], **above))
@@ -192,6 +201,17 @@ def test_a_bad_task_is_quarantined_and_others_go_on(
     assert bob.push().failed, "over what is bad nothing is pushed"
 
 
+def test_contents_of_a_bad_task_wait_with_it(pair: tuple[Clone, Clone, TaskId], bare: Bare) -> None:
+    ada, bob, task = pair
+    before, tip = bob.refs(), bare.refs()[task_ref(task)]
+    ada.note(task)
+    ada.push()
+    bare.put(task_ref(task), tip)
+    bare.put(task_ref(task), forged_clock(bare, task, tip))
+    assert outcomes(bob.pull().joined.refs) == {"tasks": "quarantined"}
+    assert bob.refs() == before
+
+
 def test_what_the_bad_ones_are_made_from_is_good(pair: tuple[Clone, Clone, TaskId], bare: Bare) -> None:
     _, bob, task = pair
     bare.put(task_ref(task), good(bare, task, bare.refs()[task_ref(task)]))
@@ -232,9 +252,8 @@ def test_an_object_that_git_refuses_spoils_its_own_ref_only(clone: Callable[[str
     ada, bob = clone("ada"), clone("bob")
     tasks = [ada.new(f"Task {number}") for number in range(4)]
     ada.push()
-    broken = bare.repo.git(
-        "hash-object", "-t", "commit", "-w", "--literally", "--stdin", input="tree 1\nauthor nobody\n\nx\n"
-    )
+    raw = f"tree {EMPTY_TREE}\nauthor nobody\ncommitter nobody\n\nx\n"
+    broken = bare.repo.git("hash-object", "-t", "commit", "-w", "--literally", "--stdin", input=raw)
     bare.put(task_ref(tasks[1]), Oid(broken))
     report = bob.pull()
     assert [ref.ref for ref in report.fetched.refs if ref.failed] == [task_ref(tasks[1])]
