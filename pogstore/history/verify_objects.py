@@ -30,7 +30,8 @@ class Objects:
         self._open: dict[Path, Pack] = {}
         self._order: list[Pack] = []
         self._loose: dict[str, dict[str, Path]] = {}
-        self._checked: set[Path] = set()
+        self._unchecked: set[Pack] = set()
+        self._checked = 0
         self._reasons: dict[Path, str] = {}
         self._unread: dict[Path, dict[TaskId, int]] = {}
         self.spoiled: dict[Oid, str] = {}
@@ -39,7 +40,7 @@ class Objects:
     @property
     def checked_packs(self) -> int:
         """How many packs hold something of ours, and were checked."""
-        return len(self._checked)
+        return self._checked
 
     def close(self) -> None:
         """Unmaps all packs."""
@@ -87,6 +88,7 @@ class Objects:
             try:
                 self._open[path] = pack = Pack(path)
                 self._order.append(pack)
+                self._unchecked.add(pack)
             except FileNotFoundError:  # somebody repacks
                 continue
             except OSError as fault:
@@ -98,7 +100,7 @@ class Objects:
         """Returns the first whole copy in a pack; where there are only damaged ones, why the last one is."""
         damaged = None
         for pack in self._order:
-            if pack.path not in self._checked and oid in pack:
+            if pack in self._unchecked and oid in pack:
                 self._check(pack)
             try:
                 found = pack.read(oid, limit)
@@ -116,7 +118,8 @@ class Objects:
         return damaged
 
     def _check(self, pack: Pack) -> None:
-        self._checked.add(pack.path)
+        self._unchecked.remove(pack)
+        self._checked += 1
         if reason := check_pack(pack.path):
             self._reasons[pack.path] = reason
 

@@ -6,6 +6,7 @@ refs are read before the contents they rest on, so that a write in between canno
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -92,7 +93,7 @@ def _read_loose(common_dir: Path, name: str) -> _Named | None:
     shown = os.fsencode(name).decode("utf-8", "replace")
     path = common_dir / name
     try:
-        if not path.is_file():
+        if not stat.S_ISREG(path.lstat().st_mode):
             return _Named(shown, None, "is not a file")
         with path.open("rb") as file:
             text = file.read(_LONGEST).rstrip()

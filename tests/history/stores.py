@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pogstore import codec
+from pogstore.history.verify import Fault, Report
 from pogstore.model import (
     FORMAT,
     KINDS,
@@ -13,13 +15,18 @@ from pogstore.model import (
     Change,
     Event,
     EventId,
+    Noted,
+    OddPath,
     Oid,
     Person,
     Sealed,
+    Stepped,
     TaskId,
     Text,
 )
+from pogstore.store import content
 from pogstore.store.batch import Batch
+from pogstore.store.carrier import carrier, content_commit
 from pogstore.store.loose import find_loose
 from pogstore.store.refs import CONTENT, PRIVATE, TASKS
 from pogstore.store.store import Store, open_store
@@ -29,6 +36,8 @@ TASK = TaskId("0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
 OTHER = TaskId("0198a1b2-c3d4-7e5f-8a9b-ffffffffffff")
 ADA = Actor(type="agent", name="codex", on_behalf_of=Person(name="Ada Example", email="ada@example.org"))
 COMMIT = "sha1_" + "1" * 40
+SALTED = b"0123456789abcdef0123456789abcdef\nspoken"
+"""A text as it is stored."""
 
 _Fields = dict[str, Any]
 
@@ -137,3 +146,72 @@ def _overwrite(path: Path, data: bytes) -> None:
 def flipped(data: bytes, at: int) -> bytes:
     """The bytes with one of them turned round."""
     return data[:at] + bytes((data[at] ^ 0xFF,)) + data[at + 1 :]
+
+
+def point(repo: Repo, oid: str, task: str = TASK, place: str = TASKS) -> None:
+    """Lets a ref of a task point at any object, with plain git."""
+    repo.git("update-ref", place + task, oid)
+
+
+def write(repo: Repo, kind: str, data: bytes) -> Oid:
+    """Writes any object with plain git, whatever is in it."""
+    return Oid(repo.git("hash-object", "-w", "-t", kind, "--literally", "--stdin", input=data))
+
+
+def raw(repo: Repo, oid: str) -> bytes:
+    """The bytes of a commit whose message ends with a newline."""
+    return (repo.git("cat-file", "commit", oid) + "\n").encode()
+
+
+def note(*parents: Sealed, clock: int | None = None, task: TaskId = TASK, **fields: Any) -> Sealed:
+    """An event over others, made without a store."""
+    above = 1 + max((parent.event.clock for parent in parents), default=0)
+    named = tuple(sorted(parent.event_id for parent in parents))
+    given = common(task) | {"parents": named, "clock": above if clock is None else clock} | fields
+    return codec.encode(Noted(**given))
+
+
+def forge(repo: Repo, sealed: Sealed, *carriers: Oid, change: Callable[[bytes], bytes] = bytes) -> Oid:
+    """Writes the carrier of an event, changed in some way, and lets the task's ref point at it."""
+    oid = write(repo, "commit", change(carrier(sealed, carriers)))
+    point(repo, oid)
+    return oid
+
+
+def objects_of(report: Report) -> list[str]:
+    """What the faults of a report name."""
+    return [fault.object for fault in report.faults]
+
+
+def only(report: Report) -> Fault:
+    """The one fault of a report."""
+    assert len(report.faults) == 1, report.faults
+    return report.faults[0]
+
+
+def content_chain(repo: Repo, names: dict[str, bytes], change: Callable[[bytes], bytes] = bytes) -> Oid:
+    """Lets the task's content chain hold exactly some blobs, by name; returns its commit."""
+    tree = write(repo, "tree", content.tree({name: write(repo, "blob", data) for name, data in names.items()}))
+    oid = write(repo, "commit", change(content_commit(tree, [], STARTED)))
+    point(repo, oid, place=CONTENT)
+    return oid
+
+
+def naming(repo: Repo, *texts: Text, **fields: Any) -> None:
+    """Lets the task hold one event for each text."""
+    last: list[tuple[Sealed, Oid]] = []
+    for text in texts:
+        sealed = note(*(sealed for sealed, _ in last), text=text, **fields)
+        last = [(sealed, forge(repo, sealed, *(oid for _, oid in last)))]
+
+
+def text_of(data: bytes, class_: str = "content", size: int | None = None, **fields: Any) -> Text:
+    """How an event names a stored text."""
+    blob = content.blob_id(data)
+    return Text(blob=blob, size=len(data) - 33 if size is None else size, class_=class_, **fields)
+
+
+def add_version(batch: Batch, path: str | OddPath, data: bytes) -> None:
+    """Adds a step that made a file."""
+    side = batch.add_file(TASK, path, "100644", data)
+    batch.append(Stepped(**common(), tool="t", class_="edit", changes=(Change(path=path, after=side),)))
