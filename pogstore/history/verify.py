@@ -24,7 +24,7 @@ __all__ = ["Checked", "Fault", "Report", "verify"]
 ATTEMPTS = 3
 """So often are tasks looked at again whose refs moved while they were verified."""
 
-_NOTHING = Events(0, [], {}, set())
+_NOTHING = Events(0, [], {}, set(), [])
 
 
 class _Missing(NamedTuple):
@@ -108,15 +108,16 @@ class _Verification:
         for class_, chain in chains.items():
             self.contents += len(chain.held) + len(chain.broken)
             self.faults += chain.faults
-            self.faults += use_faults(task, BY_CLASS[class_] + task, chain.held, events.uses)
+            uses = (*events.uses.items(), *events.disputed)
+            self.faults += use_faults(task, BY_CLASS[class_] + task, chain.held, uses)
         for oid, reason in self.objects.spoiled.items():
             lost = "nothing: another copy of it is whole"
             self.faults.append(Fault(object=oid, reason=reason, lost=lost, task=task))
         self.objects.spoiled.clear()
         gaps = {class_: chain.gaps for class_, chain in chains.items() if chain.gaps}
-        uses = {blob: use for blob, use in events.uses.items() if blob not in self.held and not use.omitted}
-        if uses or gaps:
-            self.missing[task] = _Missing(uses, gaps, frozenset(chains))
+        missing = {blob: use for blob, use in events.uses.items() if blob not in self.held and not use.omitted}
+        if missing or gaps:
+            self.missing[task] = _Missing(missing, gaps, frozenset(chains))
 
     def _events(self, task: TaskId) -> Events:
         tip = self.refs.tips[TASKS].get(task)

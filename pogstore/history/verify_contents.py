@@ -22,6 +22,7 @@ MAX_TREE = 256 << 20
 MAX_CONTENT = 1 << 31
 """Bytes: what this version can read back; what is written is bounded by `pog.maxBlob`."""
 SALT = re.compile(rb"[0-9a-f]{32}\n")
+SALT_LENGTH = 33
 
 _TREE_LINE = re.compile(rb"100644 ([0-9a-f]{64}(?:-[0-9a-f]{16})?)\x00(.{20})", re.DOTALL)
 _COMMIT = re.compile(
@@ -66,12 +67,14 @@ def with_losses(gaps: Iterable[Fault], missing: list[Use]) -> Iterator[Fault]:
         yield replace(fault, lost=f"up to {len(missing)} contents: {named}") if missing else fault
 
 
-def use_faults(task: TaskId, ref: str, held: dict[BlobId, Held], uses: dict[BlobId, Use]) -> Iterator[Fault]:
+def use_faults(task: TaskId, ref: str, held: dict[BlobId, Held], uses: Iterable[tuple[BlobId, Use]]) -> Iterator[Fault]:
     """Yields a fault for each content that is not what the events of the task say of it."""
-    for blob in held.keys() & uses.keys():
-        found, use = held[blob], uses[blob]
+    for blob, use in uses:
+        found = held.get(blob)
+        if found is None:
+            continue
         reason = found.not_a_text if use.is_text else None
-        size = found.stored - (33 if use.is_text else 0)
+        size = found.stored - (SALT_LENGTH if use.is_text else 0)
         if reason is None and use.size is not None and size != use.size:
             reason = f"has {size} bytes where its event says {use.size}"
         if reason is not None:

@@ -63,6 +63,8 @@ class Events(NamedTuple):
     faults: list[Fault]
     uses: dict[BlobId, Use]
     redacted: set[BlobId]
+    disputed: list[tuple[BlobId, Use]]
+    """What later events say otherwise of a content than the use that stands among `uses`."""
 
 
 class _Carrier(NamedTuple):
@@ -80,7 +82,7 @@ def check_events(objects: Objects, task: TaskId, tip: Oid) -> Events:
     chain.read_all(tip)
     chain.check_graph()
     chain.say_unread(tip)
-    return Events(chain.events, chain.faults, chain.uses, chain.redacted)
+    return Events(chain.events, chain.faults, chain.uses, chain.redacted, chain.disputed)
 
 
 class _Chain:
@@ -94,6 +96,7 @@ class _Chain:
         self.faults: list[Fault] = []
         self.uses: dict[BlobId, Use] = {}
         self.redacted: set[BlobId] = set()
+        self.disputed: list[tuple[BlobId, Use]] = []
 
     def add_fault(self, oid: Oid, reason: str, lost: str) -> None:
         """Adds a fault of this task."""
@@ -150,6 +153,8 @@ class _Chain:
             known = self.uses.get(blob)
             if known is None or (known.omitted and not use.omitted):
                 self.uses[blob] = use
+            elif (known.size, known.is_text) != (use.size, use.is_text) and not use.omitted:
+                self.disputed.append((blob, use))
 
     def check_graph(self) -> None:
         """Compares git's edges with those of the events, and every clock with those below it."""

@@ -54,17 +54,23 @@ class Objects:
 
         Raises `NotFound`, and `ObjectDamaged` where no copy is whole.
         """
-        found = self._read_packed(oid, limit, task)
+        bad: list[Path] = []
+        found = self._read_packed(oid, limit, bad)
         loose = self._loose_in(oid[:2]).get(oid[2:])
         if loose is not None:
             found = self._read_loose(loose, oid, limit, found)
-        if found is None and self._looks_otherwise(oid):
-            return self.read(oid, limit, task)
-        if isinstance(found, ObjectDamaged):
+        if isinstance(found, tuple):
+            if not self._reasons.keys() >= {*bad}:  # a pack that has a fault of its own says this for all its objects
+                self.spoiled[oid] = f"is not sound in {bad[0].name}"
+            return found
+        for path in bad:
+            unread = self._unread.setdefault(path, {})
+            unread[task] = unread.get(task, 0) + 1
+        if found is not None:
             raise found
-        if found is None:
-            raise NotFound("object", oid)
-        return found
+        if self._looks_otherwise(oid):
+            return self.read(oid, limit, task)
+        raise NotFound("object", oid)
 
     def faults(self) -> Iterator[Fault]:
         """Yields a fault for every damaged pack that holds, or may hold, something of ours."""
@@ -96,8 +102,11 @@ class Objects:
             except ObjectDamaged as fault:
                 self._reasons[path] = fault.reason
 
-    def _read_packed(self, oid: Oid, limit: int, task: TaskId) -> tuple[str, bytes] | ObjectDamaged | None:
-        """Returns the first whole copy in a pack; where there are only damaged ones, why the last one is."""
+    def _read_packed(self, oid: Oid, limit: int, bad: list[Path]) -> tuple[str, bytes] | ObjectDamaged | None:
+        """Returns the first whole copy in a pack; where there are only damaged ones, why the last one is.
+
+        Adds to `bad` in which packs the copy is damaged.
+        """
         damaged = None
         for pack in self._order:
             if pack in self._unchecked and oid in pack:
@@ -108,8 +117,7 @@ class Objects:
                 continue
             except ObjectDamaged as fault:
                 damaged = ObjectDamaged(oid, f"{fault.reason} (in {pack.path.name})")
-                unread = self._unread.setdefault(pack.path, {})
-                unread[task] = unread.get(task, 0) + 1
+                bad.append(pack.path)
                 continue
             if pack is not self._order[0]:  # the next object is probably in the same pack
                 self._order.remove(pack)

@@ -69,6 +69,8 @@ def test_sizes_must_agree(repo: Repo, store: Store) -> None:
     assert only(verify(store)).reason == "has 6 bytes where its event says 7"
     naming(repo, text_of(SALTED, size=6))
     assert verify(store).ok
+    naming(repo, text_of(SALTED, size=5), text_of(SALTED, size=6))
+    assert only(verify(store)).reason == "has 6 bytes where its event says 5"
 
 
 def test_a_name_that_no_content_can_have_is_named(repo: Repo, store: Store) -> None:

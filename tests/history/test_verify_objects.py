@@ -1,5 +1,7 @@
 """What `history/verify_objects.py` promises: every copy is looked at, no file makes a read wait or grow (T13, T14)."""
 
+import hashlib
+import struct
 import zlib
 from collections.abc import Callable
 from functools import partial
@@ -55,19 +57,40 @@ def test_a_damaged_copy_beside_a_whole_one_is_named(repo: Repo, store: Store) ->
 
 def test_a_loose_copy_stands_in_for_a_damaged_pack(repo: Repo, store: Store) -> None:
     append(store, "moved")
-    loose = loose_file(repo, tip(store))
-    data = loose.read_bytes()
+    loose = {path: path.read_bytes() for path in store.layout.objects.glob("??/*")}
     repo.git("repack", "-q", "-a", "-d")
     (pack,) = packs(store.layout.objects)
     pack.chmod(0o644)
     whole = pack.read_bytes()
     pack.write_bytes(whole[:12] + bytes(len(whole) - 32) + whole[-20:])
-    loose.parent.mkdir(exist_ok=True)
-    loose.write_bytes(data)
+    for path, data in loose.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    fault = only(verify(store))
+    assert fault.object == pack.name
+    assert fault.lost == "nothing of the tasks that were checked: each object that they have in it is whole"
+    loose_file(repo, tip(store)).unlink()
     report = verify(store)
-    assert pack.name in objects_of(report)
-    assert tip(store) not in objects_of(report)
-    assert report.checked.events == 1
+    assert objects_of(report) == [tip(store), pack.name]
+    assert report.faults[-1].lost == f"1 objects in it, of 1 tasks: {TASK}"
+
+
+def test_an_index_that_lies_is_seen_beside_a_whole_copy(repo: Repo, store: Store) -> None:
+    """The checksums of such a pack hold; git reads it first all the same."""
+    append(store, "moved")
+    oid = tip(store)
+    path = write_pack(store.layout.objects / "pack", [(oid_of("blob", b"x"), "blob", b"x")], fsync=False)
+    assert path is not None
+    index = path.with_suffix(".idx")
+    index.chmod(0o644)
+    whole = index.read_bytes()
+    fanout = b"".join(struct.pack(">I", byte >= int(oid[:2], 16)) for byte in range(256))
+    lying = whole[:8] + fanout + bytes.fromhex(oid) + whole[1052:-20]
+    index.write_bytes(lying + hashlib.sha1(lying).digest())
+    fault = only(verify(store))
+    assert (fault.object, fault.reason) == (oid, f"is not sound in {path.name}")
+    loose_file(repo, oid).unlink()
+    assert f"(in {path.name})" in only(verify(store)).reason
 
 
 def test_a_damaged_pack_says_which_tasks_lie_in_it(repo: Repo, store: Store) -> None:
