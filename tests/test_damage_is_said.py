@@ -118,3 +118,9 @@ def test_the_commands_say_it(repo: Repo, store: Store, pog: Pog) -> None:
     assert "the whole one" in pog("list", status=3).stdout
     assert pog("show", OTHER).stdout.startswith(f"task {OTHER}\n")
     assert pog("verify", status=3).stdout.splitlines()[-1].endswith(": 1 fault")
+
+
+def test_a_line_that_was_kept_does_not_hide_a_damaged_ref(repo: Repo, store: Store) -> None:
+    assert summary(store, TASK).status == "pending"
+    point(repo, "")
+    assert [line.status for line in summaries(store)] == ["damaged", "pending"]
