@@ -49,7 +49,7 @@ def rows_of(lines: Sequence[Summary], ids: Sequence[str]) -> list[list[str]]:
     """Returns a row for each task: an id short among `ids`, status, day of the last event, holder, title."""
     return [
         [
-            shortest(list(ids), line.task),
+            shortest(ids, line.task),
             safe(line.status),
             day(line.last_time) if line.last_time else "-",
             cut(safe(", ".join(line.claimed_by)) or "-", HOLDERS),

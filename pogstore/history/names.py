@@ -4,7 +4,8 @@ Knows the syntax of names and where to look them up; the active task arrives as 
 """
 
 import re
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -107,13 +108,17 @@ def _moment(text: str) -> int:
     return int(moment.timestamp()) * 1_000_000 + (86_400_000_000 - 1 if whole_day else 999_999)
 
 
-def shortest(ids: list[str], name: str, at_least: int = 8) -> str:
-    """Returns the shortest prefix of an id that no other id of a list begins with."""
-    for length in range(at_least, len(name)):
-        prefix = name[:length]
-        if sum(1 for other in ids if other.startswith(prefix)) <= 1:
-            return prefix
-    return name
+def shortest(ids: Sequence[str], name: str, at_least: int = 8) -> str:
+    """Returns the shortest prefix of an id that no other id of a sorted list begins with.
+
+    Costs the same for one of thousands: who shares most of it stands beside it.
+    """
+    at = bisect_left(ids, name)
+    beside = [other for other in ids[max(0, at - 1) : at + 2] if other != name]
+    length = at_least
+    while any(other.startswith(name[:length]) for other in beside) and length < len(name):
+        length += 1
+    return name[:length]
 
 
 def carrier_of(store: Store, event_id: EventId) -> str | None:

@@ -14,7 +14,7 @@ from pogstore.store.store import Store
 
 UNTITLED = "untitled session"
 DAMAGED = "damaged"
-MEMO = "task-summary-1"
+MEMO = "task-summary-2"
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +37,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     incomplete: str | None = None
     damaged: str | None = None
     """Why the task or its definition cannot be read; its status is then `damaged`, if that cannot be told either."""
+
+
+_line = msgspec.json.Decoder(Summary)
 
 
 def read_state(store: Store, task: TaskId) -> TaskState:
@@ -65,26 +68,35 @@ def summary(store: Store, task: TaskId) -> Summary:
 
 def summaries(store: Store, tasks: Iterable[TaskId] | None = None) -> list[Summary]:
     """Returns a line about each task (all of them by default), by id; what was known before is not folded again."""
-    store.refresh()
-    tips = store.tips()
-    wanted = sorted({*store.tasks(), *store.damaged_tasks()}) if tasks is None else list(tasks)
-    found, fresh = [], {}
-    for task in wanted:
-        key = _key(tips, task)
-        kept = rows.memo(store.index.connection, MEMO, key)
-        line = msgspec.json.decode(kept, type=Summary) if kept else _summary(store, task)
-        if kept is None and line.damaged is None:
-            fresh[key] = msgspec.json.encode(line)
-        found.append(line)
+    with store.one_moment():
+        tips = rows.tips(store.index.connection)  # first of all: a line may be newer than its tips, but never older
+        for ref, _ in rows.faults(store.index.connection):  # no line that was kept may hide one
+            tips.pop(ref, None)
+        wanted = sorted({*store.tasks(), *store.damaged_tasks()}) if tasks is None else list(tasks)
+        memos = rows.memos(store.index.connection, MEMO, None if tasks is None else wanted)
+        found: list[Summary] = []
+        fresh: dict[str, bytes] = {}
+        for task in wanted:
+            rests_on = _rests_on(tips, task)
+            line = _remembered(memos.get(task), rests_on)
+            if line is None:
+                line = _summary(store, task)
+                if line.damaged is None:
+                    fresh[task] = rests_on + msgspec.json.encode(line)
+            found.append(line)
     if fresh:
         rows.keep_memos(store.index.connection, MEMO, fresh)
     return found
 
 
-def _key(tips: Mapping[str, Oid], task: TaskId) -> str:
-    """Everything that a line depends on: the task's refs as they stand."""
+def _rests_on(tips: Mapping[str, Oid], task: TaskId) -> bytes:
+    """Returns everything that a line depends on, as its memo begins: the task's refs as they stand."""
     names = (task_ref(task), content_ref(task, "content"), content_ref(task, "private"))
-    return ":".join([task, *(tips.get(name, "-") for name in names)])
+    return " ".join(tips.get(name, "-") for name in names).encode() + b"\n"
+
+
+def _remembered(memo: bytes | None, rests_on: bytes) -> Summary | None:
+    return _line.decode(memo[len(rests_on) :]) if memo is not None and memo.startswith(rests_on) else None
 
 
 def check_whole(lines: Iterable[Summary]) -> None:

@@ -7,6 +7,7 @@ missing from a listing is looked up before it counts as gone. `rows.py` holds th
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +31,7 @@ class Index:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._database: Database | None = None
+        self._standing = False
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -51,14 +53,55 @@ class Index:
 
     def update(self, objects: Objects, refs: Refs) -> None:
         """Brings the index up to the refs as they stand; costs what is new since the last time."""
-        self.ask(objects, refs, lambda _: None)
+        self._ask(objects, refs, lambda _: None, standing=False)
+
+    @contextmanager
+    def one_moment(self, objects: Objects, refs: Refs) -> Iterator[None]:
+        """Brings the index up, and not again for each question of a block: to list all refs costs more than most do.
+
+        What comes meanwhile may be missing, so nothing may be written that was decided in such a block.
+        """
+        self.update(objects, refs)
+        standing, self._standing = self._standing, True
+        try:
+            yield
+        finally:
+            self._standing = standing
 
     def ask(self, objects: Objects, refs: Refs, question: Callable[[sqlite3.Connection], _T]) -> _T:
         """Returns the answer of the up-to-date index; a damaged one is made anew first. The question may run twice."""
+        return self._ask(objects, refs, question, standing=self._standing)
+
+    def ask_of(self, objects: Objects, refs: Refs, name: str, question: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Returns the answer of an index in which one ref is up to date; costs the same however many refs there are."""
+        try:
+            if not self._standing:
+                self._update_one(objects, refs, name)
+        except (sqlite3.Error, ObjectDamaged):
+            return self.ask(objects, refs, question)
+        return self.ask_standing(objects, refs, question)
+
+    def ask_standing(self, objects: Objects, refs: Refs, question: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Returns the answer of the index as it stands; what came since its last update may be missing."""
+        return self._ask(objects, refs, question, standing=True)
+
+    def _update_one(self, objects: Objects, refs: Refs, name: str) -> None:
+        if self._database is None or self._database.is_gone:
+            return  # the question finds out, and brings everything up
+        query = "SELECT oid FROM refs WHERE name = ?"
+        if (refs.read(name),) == (self.connection.execute(query, (name,)).fetchone() or (None,)):
+            return
+        with transaction(self.connection) as connection:
+            oid = refs.read(name)
+            if (oid,) != (connection.execute(query, (name,)).fetchone() or (None,)):
+                _update_ref(connection, objects, name, oid)
+
+    def _ask(self, objects: Objects, refs: Refs, question: Callable[[sqlite3.Connection], _T], *, standing: bool) -> _T:
         if self._database is not None and self._database.is_gone:
             self.close()
         try:
-            self._update(objects, refs)
+            if self._database is None or not standing:
+                self._update(objects, refs)
             return question(self.connection)
         except sqlite3.Error as fault:
             self._make_anew(fault)

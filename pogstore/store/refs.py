@@ -19,6 +19,7 @@ TRACKING = "refs/pog-remotes/"
 BY_CLASS = {"content": CONTENT, "private": PRIVATE}
 
 _OID = re.compile(rb"[0-9a-f]{40}")
+_LONGEST = 1024
 _OF_TASK = re.compile(r"refs/pog/(?:tasks|content|private)/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -92,9 +93,15 @@ def _oid_in(path: str) -> Oid | None:
     if path.endswith(".lock"):
         return None
     try:
-        text = Path(path).read_bytes().strip()
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # for thousands of them, file objects are felt
     except (FileNotFoundError, IsADirectoryError):
         return None
+    try:
+        text = os.read(descriptor, _LONGEST).strip()
+    except IsADirectoryError:
+        return None
+    finally:
+        os.close(descriptor)
     return Oid(text.decode()) if _OID.fullmatch(text) else None
 
 

@@ -1,7 +1,7 @@
 """Questions to an index that is up to date, each one query. Knows the tables of `index.py` and nothing of git."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pogstore.model import BlobId, EventId, Oid, TaskId
@@ -21,6 +21,11 @@ class ContentRow(NamedTuple):
 def task_ids(database: sqlite3.Connection) -> list[TaskId]:
     """Returns every task that has events, sorted."""
     return [TaskId(row[0]) for row in database.execute("SELECT DISTINCT task FROM events ORDER BY task")]
+
+
+def tips(database: sqlite3.Connection) -> dict[str, Oid]:
+    """Returns what each ref pointed at when the index was brought up, but for those that could not be read whole."""
+    return dict(database.execute("SELECT name, oid FROM refs"))
 
 
 def task_tips(database: sqlite3.Connection) -> dict[TaskId, Oid]:
@@ -199,7 +204,15 @@ def memo(database: sqlite3.Connection, kind: str, key: str) -> bytes | None:
     return row[0] if row else None
 
 
-def keep_memos(database: sqlite3.Connection, kind: str, values: dict[str, bytes]) -> None:
+def memos(database: sqlite3.Connection, kind: str, keys: Iterable[str] | None = None) -> dict[str, bytes]:
+    """Returns the kept answers of a kind: all of them, or those with some keys."""
+    if keys is None:
+        return dict(database.execute("SELECT key, value FROM memos WHERE kind = ?", (kind,)))
+    found = ((key, memo(database, kind, key)) for key in keys)
+    return {key: value for key, value in found if value is not None}
+
+
+def keep_memos(database: sqlite3.Connection, kind: str, values: Mapping[str, bytes]) -> None:
     """Keeps answers; a busy database loses them, which costs time and nothing else."""
     try:
         database.execute("BEGIN IMMEDIATE")

@@ -5,6 +5,7 @@ Does not know what an event means.
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +20,7 @@ from pogstore.store.gitcli import Git
 from pogstore.store.index import Index
 from pogstore.store.layout import Layout
 from pogstore.store.lock import locked
-from pogstore.store.refs import TASKS, task_ref
+from pogstore.store.refs import TASKS, content_ref, task_ref
 from pogstore.store.rows import ContentRow
 
 MAX_CONTENT = 1 << 31
@@ -65,6 +66,15 @@ class Store:
         """Brings the index up to the refs as they stand now."""
         self.index.update(self.objects, self.refs)
 
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Lets all answers in a block be of one moment, so that the refs are listed once and not for each.
+
+        What comes meanwhile may be missing, so nothing may be written that was decided in such a block.
+        """
+        with self.index.one_moment(self.objects, self.refs):
+            yield
+
     def tasks(self) -> list[TaskId]:
         """Returns every task, sorted by id."""
         return self._ask(rows.task_ids)
@@ -79,7 +89,8 @@ class Store:
 
         Raises `NotFound` for a task without any, `ObjectDamaged` where they cannot all be read.
         """
-        found, fault = self._ask(lambda database: (rows.bodies(database, task), rows.fault(database, task_ref(task))))
+        name = task_ref(task)
+        found, fault = self._ask_of(name, lambda database: (rows.bodies(database, task), rows.fault(database, name)))
         if fault is not None:
             raise ObjectDamaged(task_ref(task), fault)
         if not found:
@@ -109,7 +120,14 @@ class Store:
 
     def find_content(self, blob: BlobId) -> ContentRow | None:
         """Returns where a content lies; nothing if no chain of ours holds it."""
-        found = self._ask(lambda database: rows.contents(database, blob))
+
+        def places(database: sqlite3.Connection) -> list[ContentRow]:
+            return rows.contents(database, blob)
+
+        for known in self.index.ask_standing(self.objects, self.refs, places)[:1]:
+            if known in self._ask_of(content_ref(known.task, known.class_), places):
+                return known
+        found = self._ask(places)
         return found[0] if found else None
 
     def read_content(self, blob: BlobId) -> bytes:
@@ -180,6 +198,9 @@ class Store:
 
     def _ask(self, question: Callable[[sqlite3.Connection], _T]) -> _T:
         return self.index.ask(self.objects, self.refs, question)
+
+    def _ask_of(self, ref: str, question: Callable[[sqlite3.Connection], _T]) -> _T:
+        return self.index.ask_of(self.objects, self.refs, ref, question)
 
 
 def open_store(path: str | Path = ".", env: dict[str, str] | None = None) -> Store:
