@@ -2,37 +2,66 @@
 
 import msgspec
 
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._events import SHORT
+from pogstore.cli._render import counted, echo, echo_json, path_text, raw_path_text, tell
 from pogstore.cli._values import Value
-from pogstore.history.rollback import Done, Obstacle, Plan
+from pogstore.history.plans import Done, Obstacle, Plan
+from pogstore.store.content import path_of
 from pogstore.work.writer import Write
+
+EXITS = {1: "a conflict; nothing was written", 3: "damaged store", 4: "a path that may not be written"}
+REASONS = {
+    "overlap": "its lines were edited since",
+    "edited-since": "it was edited since",
+    "edited-since-create": "it was created then and edited since",
+    "deleted-since": "it was deleted since",
+    "recreated-since": "something else stands there now",
+    "renamed-since": "it was renamed again since",
+    "binary": "it is not a text, and was changed since",
+    "link-changed": "it is a symbolic link, and was changed since",
+    "type-changed": "it is a file on one side and a symbolic link on the other",
+    "submodule": "it is a submodule",
+    "not-a-file": "it is neither a file nor a symbolic link",
+    "in-the-way": "a file or a directory that must stay is in its way",
+    "too-large": "it is larger than pog.maxBlob, so it could not be brought back",
+    "filtered": "git's conversion of it (line endings, a filter) cannot be reversed exactly",
+    "not-recorded": "nobody recorded what it held before",
+    "content-omitted": "it was too large to be recorded",
+    "content-absent": "its recorded content is not here; 'git pog fetch' may bring it",
+    "content-erased": "its recorded content was erased",
+}
+"""What each named conflict means."""
+NOTHING = "nothing to do: the work tree holds none of these effects"
 
 
 def show_plan(plan: Plan, as_json: bool) -> int:
     """Prints a plan, or what stands in its way; returns the exit status."""
     status = 1 if plan.obstacles else 0
     if as_json:
-        echo_json(_value(plan) | {"event": None})
+        echo_json(_value(plan) | {"events": []})
         return status
-    for write in plan.writes if not plan.obstacles else ():
-        echo(f"would {verb(write)} {safe(write.path)}")
+    for write in plan.writes:
+        echo(f"would {verb(write)} {raw_path_text(_raw(write))}")
     for obstacle in plan.obstacles:
         echo(_obstacle_line(obstacle))
-    if not plan.writes and not plan.obstacles:
-        echo("nothing to do: the work tree holds none of these effects")
+    _say_rest(plan)
+    if plan.obstacles:
+        tell("nothing was written")
     return status
 
 
 def show_done(done: Done, as_json: bool) -> int:
     """Prints what was written; returns the exit status."""
     if as_json:
-        echo_json(_value(done.plan) | {"event": done.event.event_id})
+        echo_json(_value(done.plan) | {"events": [sealed.event_id for sealed in done.events]})
         return 0
     for write in done.plan.writes:
-        echo(f"{verb(write)}d {safe(write.path)}")
-    if not done.plan.writes:
-        echo("nothing to do: the work tree holds none of these effects")
-    echo(f"event {done.event.event_id[:10]}; 'git pog undo' takes this back")
+        echo(f"{verb(write)}d {raw_path_text(_raw(write))}")
+    _say_rest(done.plan)
+    for sealed in done.events:
+        echo(f"event {sealed.event_id[:SHORT]} of task {sealed.event.task}")
+    if done.events:
+        tell("hint: 'git pog undo' takes this back")
     return 0
 
 
@@ -43,18 +72,38 @@ def verb(write: Write) -> str:
     return "delete" if write.after is None else "update"
 
 
+def _say_rest(plan: Plan) -> None:
+    if plan.skipped:
+        tell(f"skipped {counted(plan.skipped, 'change')} outside the repository")
+    if plan.uncovered:
+        tell(f"not covered: {counted(len(plan.uncovered), 'tool call')} that may have done more than was recorded")
+    if not plan.writes and not plan.obstacles:
+        tell(NOTHING)
+
+
 def _obstacle_line(obstacle: Obstacle) -> str:
-    later = ", ".join(event[:10] for event in obstacle.later)
-    event = f"event {obstacle.event[:10]}" + (f"; changed later by {later}" if later else "")
-    return f"conflict {obstacle.reason}: {safe(obstacle.path)} ({event})"
+    later = ", ".join(event[:SHORT] for event in obstacle.later)
+    event = f"event {obstacle.event[:SHORT]}" + (f"; changed later by {later}" if later else "")
+    meaning = REASONS.get(obstacle.reason, "it is in the way")
+    return f"conflict {obstacle.reason}: {path_text(obstacle.path)}: {meaning} ({event})"
+
+
+def _raw(write: Write) -> bytes:
+    return write.path.encode("utf-8", "surrogateescape")
 
 
 def _value(plan: Plan) -> Value:
     return {
         "ok": not plan.obstacles,
-        "task": plan.task,
-        "targets": list(plan.targets),
-        "writes": [{"path": write.path, "action": verb(write)} for write in plan.writes],
-        "outcomes": [msgspec.to_builtins(outcome) for outcome in plan.outcomes],
-        "conflicts": [obstacle._asdict() for obstacle in plan.obstacles],
+        "tasks": [own.task for own in plan.tasks],
+        "targets": [target for own in plan.tasks for target in own.targets],
+        "writes": [{"path": _plain(path_of(_raw(write))), "action": verb(write)} for write in plan.writes],
+        "outcomes": [_plain(outcome) for own in plan.tasks for outcome in own.outcomes],
+        "conflicts": [obstacle._asdict() | {"path": _plain(obstacle.path)} for obstacle in plan.obstacles],
+        "skipped": plan.skipped,
+        "uncovered": list(plan.uncovered),
     }
+
+
+def _plain(value: object) -> object:
+    return msgspec.to_builtins(value)

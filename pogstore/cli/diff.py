@@ -6,7 +6,7 @@ from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import echo_bytes, echo_json
 from pogstore.cli._values import event_value
-from pogstore.history.patch import patch
+from pogstore.history.patch import changing_events, patch
 from pogstore.model import Sealed
 
 
@@ -17,19 +17,19 @@ from pogstore.model import Sealed
 def command(env: Env, name: str, as_json: bool) -> None:
     """Print what an event or a task changed, as a git patch.
 
+    'git apply' takes the patch of an event, and those of a task one by one; in one input it takes several edits of a
+    file, but neither a rename nor a deletion after them.
+
     On a terminal what could move it is escaped; into a pipe or a file the bytes go as they are.
     """
-    named = env.named(name)
-    events = [env.store.event(named.event_id)] if named.event_id else env.store.events(named.task)
-    changing = [sealed for sealed in events if getattr(sealed.event, "changes", ())]
+    events = changing_events(env.store, env.named(name))
     if as_json:
-        echo_json([_value(env, sealed) for sealed in changing])
+        echo_json([_value(sealed, patch(env.store, sealed)) for sealed in events])
         return
-    for sealed in changing:
+    for sealed in events:
         echo_bytes(patch(env.store, sealed))
 
 
-def _value(env: Env, sealed: Sealed) -> dict[str, object]:
-    value = event_value(sealed)
-    text = patch(env.store, sealed).decode("utf-8", "replace")
-    return {"event": sealed.event_id, "changes": value.get("changes", []), "patch": text}
+def _value(sealed: Sealed, text: bytes) -> dict[str, object]:
+    changes = event_value(sealed).get("changes", [])
+    return {"event": sealed.event_id, "changes": changes, "patch": text.decode("utf-8", "surrogateescape")}

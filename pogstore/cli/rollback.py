@@ -4,23 +4,22 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, json_option, pog_command
-from pogstore.cli._plans import show_done, show_plan
+from pogstore.cli._plans import EXITS, show_done, show_plan
 from pogstore.history.rollback import apply_rollback, plan_rollback
 
 
-@pog_command(
-    "rollback", {1: "a conflict; nothing was written", 3: "damaged store", 4: "a path that may not be written"}
-)
+@pog_command("rollback", EXITS)
 @click.argument("names", nargs=-1, required=True, metavar="TASK|EVENT...")
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and write nothing.")
 @as_option
 @json_option
 @pass_env
 def command(env: Env, names: tuple[str, ...], dry_run: bool, as_json: bool) -> int:
-    """Take the effects of events, or of all tool calls of a task, out of the work tree, and keep the rest.
+    """Take the effects of events, or of a task's tool calls, out of the work tree, and keep the rest.
 
     Later edits stay where they do not overlap. All or nothing: with a conflict no file changes. Index, HEAD and
-    branches are not touched. 'git pog undo' takes it back.
+    branches are not touched. What the work tree does not hold any more is left alone; if that is everything, nothing
+    is recorded. 'git pog undo' takes it back.
     """
     plan = plan_rollback(env.store, [env.named(name) for name in names])
     if dry_run or plan.obstacles:

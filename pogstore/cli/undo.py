@@ -4,12 +4,11 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, json_option, pog_command
-from pogstore.cli._plans import show_done, show_plan
+from pogstore.cli._plans import EXITS, show_done, show_plan
 from pogstore.history.rollback import apply_undo, plan_undo
-from pogstore.work.active import worktree_id
 
 
-@pog_command("undo", {1: "a conflict; nothing was written", 3: "damaged store", 4: "a path that may not be written"})
+@pog_command("undo", EXITS)
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and write nothing.")
 @as_option
 @json_option
@@ -19,7 +18,7 @@ def command(env: Env, dry_run: bool, as_json: bool) -> int:
 
     If a file was edited since, nothing is written.
     """
-    plan = plan_undo(env.store, worktree_id(env.store.layout))
+    plan = plan_undo(env.store, env.worktree)
     if dry_run or plan.obstacles:
         return show_plan(plan, as_json)
     return show_done(apply_undo(env.store, plan, env.by), as_json)

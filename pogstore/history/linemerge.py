@@ -6,7 +6,7 @@ goes (`git merge-file` calls that a conflict; see `docs/decisions/0006-adjacent-
 in as a function.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from pogstore.history.lines import split
@@ -24,26 +24,41 @@ class _Edit(NamedTuple):
     lines: tuple[bytes, ...]
 
 
+class _Region(NamedTuple):
+    """Lines of the base with the edits of either side in them; an edit that overlaps with no other is alone."""
+
+    start: int
+    end: int
+    ours: list[_Edit]
+    theirs: list[_Edit]
+
+
 def is_binary(data: bytes) -> bool:
     """Says whether git would take a content for binary."""
     return b"\0" in data[:SNIFFED]
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, hunks: Callable[[bytes, bytes], Hunks]) -> bytes | None:
-    """Returns `ours` with what leads from `base` to `theirs`; nothing on a conflict, or if one of them is binary."""
+    """Returns `ours` with what leads from `base` to `theirs`; nothing on a conflict.
+
+    If two of the three are equal, the answer is clear whatever they hold; otherwise a binary one is a conflict.
+    """
+    if theirs in (base, ours):
+        return ours
+    if ours == base:
+        return theirs
     if any(map(is_binary, (base, ours, theirs))):
         return None
-    edits = _edits(split(ours), hunks(base, ours))
-    for edit in _edits(split(theirs), hunks(base, theirs)):
-        if edit in edits:
-            continue
-        if any(_clash(edit, other) for other in edits):
+    old = split(base)
+    found: list[bytes] = []
+    at = 0
+    for region in _regions(_edits(split(ours), hunks(base, ours)), _edits(split(theirs), hunks(base, theirs))):
+        lines = _settled(old, region)
+        if lines is None:
             return None
-        edits.append(edit)
-    lines = split(base)
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
-        lines[edit.start : edit.end] = edit.lines
-    return _joined(lines)
+        found += [*old[at : region.start], *lines]
+        at = region.end
+    return _joined(found + old[at:])
 
 
 def _edits(new: list[bytes], hunks: Hunks) -> list[_Edit]:
@@ -53,11 +68,39 @@ def _edits(new: list[bytes], hunks: Hunks) -> list[_Edit]:
     ]
 
 
-def _clash(one: _Edit, other: _Edit) -> bool:
-    """Whether two edits share a line, or insert at the same place, or one inserts inside what the other replaces."""
-    if one.start == one.end and other.start == other.end:
-        return one.start == other.start
-    return one.start < other.end and other.start < one.end
+def _regions(ours: list[_Edit], theirs: list[_Edit]) -> Iterator[_Region]:
+    """Yields the edits of both sides in the order of the base, those that overlap together."""
+    marked = [(edit, True) for edit in ours] + [(edit, False) for edit in theirs]
+    region = None
+    for edit, is_ours in sorted(marked, key=lambda mark: mark[0][:2]):
+        if region is None or not _overlaps(region, edit):
+            if region is not None:
+                yield region
+            region = _Region(edit.start, edit.end, [], [])
+        region = region._replace(end=max(region.end, edit.end))
+        (region.ours if is_ours else region.theirs).append(edit)
+    if region is not None:
+        yield region
+
+
+def _overlaps(region: _Region, edit: _Edit) -> bool:
+    """Whether an edit that comes next shares a line with a region, inserts inside it, or inserts where it inserts."""
+    return edit.start < region.end or edit.start == edit.end == region.start
+
+
+def _settled(old: list[bytes], region: _Region) -> list[bytes] | None:
+    """Returns the lines that a region becomes; nothing if both sides changed it, and not alike."""
+    sides = [_changed(old, region, edits) for edits in (region.ours, region.theirs) if edits]
+    return sides[0] if all(side == sides[0] for side in sides) else None
+
+
+def _changed(old: list[bytes], region: _Region, edits: list[_Edit]) -> list[bytes]:
+    found: list[bytes] = []
+    at = region.start
+    for edit in edits:
+        found += [*old[at : edit.start], *edit.lines]
+        at = edit.end
+    return found + old[at : region.end]
 
 
 def _joined(lines: list[bytes]) -> bytes:

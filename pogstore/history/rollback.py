@@ -1,243 +1,234 @@
 """`rollback`: take the effects of some events out of the work tree, and keep the rest. `undo`: take that back, exactly.
 
-A plan is a value: what would be written, what stands in the way. Planning reads; only `apply_rollback` and `apply_undo`
-write, all or nothing, and each leaves an event. The rules per path are those of `docs/explanation/rollback.md`.
+Planning reads and gives a value; only `apply_rollback` and `apply_undo` write, all or nothing, and leave events. The
+rules per path are in `takeout.py`, for people in `docs/explanation/rollback.md`.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from pogstore import state
-from pogstore.draft import FileVersion
-from pogstore.errors import Conflict, NotFound, NoWorkTree
-from pogstore.graph import replay_order
-from pogstore.history.blame import BEFORE_UNSEEN
-from pogstore.history.linemerge import merge
+from pogstore.errors import Incomplete, NotFound
+from pogstore.history.blame import effective_times
 from pogstore.history.names import Named
+from pogstore.history.operations import Manner, carry_out, last_operation
+from pogstore.history.plans import Done, Effect, Obstacle, Plan, TaskPlan
+from pogstore.history.takeout import (
+    APPLIED,
+    IDENTICAL,
+    SKIPPED,
+    Obstructed,
+    Tree,
+    put_back,
+    spelled,
+    take_out,
+)
 from pogstore.model import (
-    FORMAT,
-    BlobId,
     Change,
     EventId,
-    OddPath,
+    Opaque,
     Outcome,
     Path,
     Ran,
-    Replayed,
     Restored,
     RolledBack,
     Sealed,
-    Side,
+    Slice,
     Stepped,
     TaskId,
 )
-from pogstore.store.batch import Batch
-from pogstore.store.libgit2 import line_hunks
+from pogstore.store.content import path_bytes, path_of
 from pogstore.store.store import Store
 from pogstore.work.tasks import By
-from pogstore.work.writer import Write, apply, read_version
 
-REGULAR = ("100644", "100755")
-OPERATIONS = (RolledBack, Restored, Replayed)
-APPLIED, IDENTICAL, SKIPPED = "applied", "identical", "skipped"
-
-
-class Obstacle(NamedTuple):
-    """A path that cannot be rolled back: the name of the conflict, the event, and the later events in the way."""
-
-    path: str
-    reason: str
-    event: EventId
-    later: tuple[EventId, ...]
-
-
-class Plan(NamedTuple):
-    """What a rollback or an undo would do. With obstacles nothing is ever written."""
-
-    targets: tuple[EventId, ...]
-    task: TaskId
-    writes: tuple[Write, ...]
-    outcomes: tuple[Outcome, ...]
-    obstacles: tuple[Obstacle, ...]
-
-
-class Done(NamedTuple):
-    """What was done, and the event that says so."""
-
-    plan: Plan
-    event: Sealed
+CONFLICTED = "conflicted"
 
 
 def plan_rollback(store: Store, named: Sequence[Named]) -> Plan:
     """Returns the plan that takes the named events, and what tool calls did for the named tasks, out of the work tree.
 
-    Raises `NotFound` if there is no change among them.
+    The order in which they are named means nothing: the newest goes first, in the order in which blame takes them.
+    Raises `NotFound` for a name without a recorded change, and `Incomplete` where a newer reader is needed.
     """
-    targets = _targets(store, named)
-    if not targets:
-        raise NotFound("recorded change", ", ".join(name.event_id or name.task for name in named))
-    tree = _Tree(store)
-    outcomes: list[Outcome] = []
-    obstacles: list[Obstacle] = []
+    asked = _asked_for(store, named)
+    targets = [sealed for sealed in asked if _changes(sealed)]
+    planning = _Planning(store, targets)
     for sealed in reversed(targets):
-        found = [_take_out(tree, sealed, change) for change in _changes(sealed)]
-        obstacles += [
-            Obstacle(_spelled(change.path), reason, sealed.event_id, _later(store, change, sealed, targets))
-            for change, reason in zip(_changes(sealed), found, strict=True)
-            if reason not in (APPLIED, IDENTICAL, SKIPPED)
-        ]
-        outcomes.append(Outcome(event=sealed.event_id, outcome=_outcome(found)))
-    ids = tuple(sealed.event_id for sealed in targets)
-    return Plan(ids, targets[-1].event.task, tree.writes(), tuple(outcomes), tuple(obstacles))
+        planning.take_out(sealed)
+    uncovered = tuple(sealed.event_id for sealed in asked if _is_uncovered(sealed))
+    return planning.plan()._replace(uncovered=uncovered)
 
 
 def plan_undo(store: Store, worktree: str | None) -> Plan:
     """Returns the plan that takes back the last rollback, restore, replay or undo made in this work tree.
 
-    Every path must hold exactly what that operation wrote.
+    Every path must hold exactly what that operation wrote. Raises `NotFound` if there is none.
     """
-    sealed = _last_operation(store, worktree)
-    tree = _Tree(store)
-    obstacles = []
-    for change in _changes(sealed):
-        reason = tree.put_back(change)
-        if reason != APPLIED:
-            obstacles.append(Obstacle(_spelled(change.path), reason, sealed.event_id, ()))
-    outcome = Outcome(event=sealed.event_id, outcome="conflicted" if obstacles else "applied")
-    return Plan((sealed.event_id,), sealed.event.task, tree.writes(), (outcome,), tuple(obstacles))
+    store.refresh()
+    targets = last_operation(store, worktree)
+    planning = _Planning(store, targets)
+    for sealed in reversed(targets):
+        planning.put_back(sealed)
+    return planning.plan()
 
 
 def apply_rollback(store: Store, plan: Plan, by: By) -> Done:
     """Carries a rollback out; raises `Conflict`, with nothing written, if something stands in the way."""
-    return _apply(store, plan, by, RolledBack, "three-way")
+    return carry_out(store, plan, by, Manner(RolledBack, "three-way"))
 
 
 def apply_undo(store: Store, plan: Plan, by: By) -> Done:
     """Carries an undo out; raises `Conflict`, with nothing written, if something stands in the way."""
-    return _apply(store, plan, by, Restored, "undo")
+    return carry_out(store, plan, by, Manner(Restored, "undo"))
 
 
-class _Tree:
-    """The work tree as a plan sees it: what each path holds now, and what it would hold."""
+class _Planning:
+    """A plan while it is made: the tree as it would be, what came of each target, what stands in the way."""
+
+    def __init__(self, store: Store, targets: Sequence[Sealed]) -> None:
+        self._store, self._targets, self._tree = store, targets, Tree(store)
+        self._came_of: dict[EventId, list[str]] = {sealed.event_id: [] for sealed in targets}
+        self._obstacles: list[Obstacle] = []
+        self._history = _History(store)
+        paths = [spelled(change.path) for sealed in targets for change in _changes(sealed)]
+        self._tree.conversion.look_up(path for path in paths if path is not None)
+
+    def take_out(self, sealed: Sealed) -> None:
+        """Plans the inverse of one target."""
+        for change in _changes(sealed):
+            try:
+                names = self._history.moves(change.path, sealed)
+                self._came_of[sealed.event_id].append(take_out(self._store, self._tree, sealed, change, names))
+            except Obstructed as fault:
+                self._obstruct(sealed, fault)
+
+    def put_back(self, sealed: Sealed) -> None:
+        """Plans what was before one event of an operation of ours."""
+        for change in _changes(sealed):
+            try:
+                put_back(self._store, self._tree, sealed, change)
+                self._came_of[sealed.event_id].append(APPLIED)
+            except Obstructed as fault:
+                self._obstruct(sealed, fault)
+
+    def plan(self) -> Plan:
+        """Returns the whole plan, compared with the work tree as the writer would do it."""
+        effects = self._tree.effects()
+        writes, blocked = ((), []) if self._obstacles else self._tree.writes(effects)
+        for fault in blocked:
+            self._obstruct(self._tree.cause(fault.path), fault)
+        tasks = dict.fromkeys(sealed.event.task for sealed in self._targets)
+        plans = tuple(self._for_task(task, effects) for task in tasks)
+        skipped = sum(results.count(SKIPPED) for results in self._came_of.values())
+        return Plan(plans, () if self._obstacles else writes, tuple(self._obstacles), skipped)
+
+    def _for_task(self, task: TaskId, effects: Sequence[Effect]) -> TaskPlan:
+        own = [sealed.event_id for sealed in self._targets if sealed.event.task == task]
+        outcomes = tuple(Outcome(event=event_id, outcome=_outcome(self._came_of[event_id])) for event_id in own)
+        its = tuple(effect for effect in effects if self._tree.cause(effect.path).event.task == task)
+        return TaskPlan(task, tuple(own), outcomes, its)
+
+    def _obstruct(self, sealed: Sealed, fault: Obstructed) -> None:
+        self._came_of[sealed.event_id].append(CONFLICTED)
+        path = fault.path.encode("utf-8", "surrogateescape")
+        taken = self._came_of.keys()
+        later = [other.event_id for other in self._history.after(path, sealed) if other.event_id not in taken]
+        self._obstacles.append(Obstacle(path_of(path), fault.reason, sealed.event_id, tuple(later)))
+
+
+class _History:
+    """The events on each path in the order in which blame takes them, read once."""
 
     def __init__(self, store: Store) -> None:
-        if store.layout.work_tree is None:
-            raise NoWorkTree
-        self._store, self._root = store, store.layout.work_tree
-        self._found: dict[str, FileVersion | None] = {}
-        self._planned: dict[str, FileVersion | None] = {}
+        self._store = store
+        self._on: dict[bytes, list[Sealed]] = {}
+        self._places: dict[bytes, dict[EventId, int]] = {}
 
-    def writes(self) -> tuple[Write, ...]:
-        """Returns what has to be written, by path; what stays as it is, is left out."""
-        planned = sorted(self._planned.items())
-        return tuple(
-            Write(path, self._found[path], version) for path, version in planned if self._found[path] != version
-        )
+    def after(self, path: bytes, sealed: Sealed) -> list[Sealed]:
+        """Returns the events on a path that came after one of them."""
+        if path not in self._on:
+            self._on[path] = [found for _, found in effective_times(self._store.events_on(path))]
+            self._places[path] = {found.event_id: at for at, found in enumerate(self._on[path])}
+        place = self._places[path].get(sealed.event_id)
+        return [] if place is None else self._on[path][place + 1 :]
 
-    def take_out(self, change: Change) -> str:
-        """Plans the inverse of a change in what the path holds now; returns what came of it, or a conflict's name."""
-        if isinstance(change.path, OddPath):
-            return SKIPPED if change.path.outside else "name-not-utf-8"
-        if change.before is None and change.after is None:
-            return "not-recorded"
-        if isinstance(change.from_, str):
-            return self._take_out_rename(change, change.path, change.from_)
-        sides = self._sides(change)
-        if isinstance(sides, str):
-            return sides
-        before, after = sides
-        return self._merged(change.path, change.path, before, after)
+    def moves(self, path: Path, sealed: Sealed) -> list[str]:
+        """Returns the names to which events after one have moved a file, in order."""
+        names: list[str] = []
+        seen: set[EventId] = set()
+        name, since = path_bytes(path), sealed
+        while name is not None and since.event_id not in seen:
+            seen.add(since.event_id)
+            moved = self._move(name, since)
+            if moved is None:
+                break
+            name, since = moved
+            names.append(name.decode("utf-8", "surrogateescape"))
+        return names
 
-    def put_back(self, change: Change) -> str:
-        """Plans what the path held before a change of ours, if it still holds what that change wrote."""
-        if isinstance(change.path, OddPath):
-            return "name-not-utf-8"
-        sides = self._sides(change)
-        if isinstance(sides, str):
-            return sides
-        before, after = sides
-        if self._now(change.path) != after:
-            return "edited-since"
-        self._planned[change.path] = before
-        return APPLIED
-
-    def _take_out_rename(self, change: Change, path: str, older: str) -> str:
-        sides = self._sides(change)
-        if isinstance(sides, str):
-            return sides
-        before, after = sides
-        if self._now(older) is not None:
-            return IDENTICAL if self._now(path) is None and self._now(older) == before else "recreated-since"
-        return self._merged(path, older, before, after)
-
-    def _merged(self, path: str, result: str, before: FileVersion | None, after: FileVersion | None) -> str:
-        now = self._now(path)
-        if now == after:
-            return self._plan(path, result, before)
-        if now == before and path == result:
-            return IDENTICAL
-        if before is None or after is None or now is None:
-            return _missing(before, after)
-        if any(version.mode not in REGULAR for version in (before, after, now)):
-            return "type-change"
-        data = merge(after.data, now.data, before.data, line_hunks)
-        if data is None:
-            return "overlap"
-        mode = before.mode if now.mode == after.mode else now.mode
-        return self._plan(path, result, FileVersion(mode=mode, data=data))
-
-    def _plan(self, path: str, result: str, version: FileVersion | None) -> str:
-        if path != result:
-            self._planned[path] = None
-            self._now(result)
-        self._planned[result] = version
-        return APPLIED
-
-    def _now(self, path: str) -> FileVersion | None:
-        if path in self._planned:
-            return self._planned[path]
-        if path not in self._found:
-            self._found[path] = read_version(self._root, path)
-        return self._found[path]
-
-    def _sides(self, change: Change) -> tuple[FileVersion | None, FileVersion | None] | str:
-        try:
-            return self._version(change.before), self._version(change.after)
-        except NotFound:
-            return "content-absent"
-
-    def _version(self, side: Side | None) -> FileVersion | None:
-        if side is None:
-            return None
-        if side.blob is None or side.omitted:
-            raise NotFound("content", side.blob or side.commit or "?")
-        return FileVersion(mode=side.mode, data=self._store.read_content(BlobId(side.blob)))
+    def _move(self, name: bytes, since: Sealed) -> tuple[bytes, Sealed] | None:
+        for sealed in self.after(name, since):
+            for change in _changes(sealed):
+                to = path_bytes(change.path)
+                if change.from_ is not None and path_bytes(change.from_) == name and to is not None:
+                    return to, sealed
+        return None
 
 
-def _missing(before: FileVersion | None, after: FileVersion | None) -> str:
-    """Names the conflict of a path that is neither as the change left it nor as it was before, and is absent once."""
-    if after is None:
-        return "recreated-since"
-    return "edited-since-create" if before is None else "deleted-since"
-
-
-def _targets(store: Store, named: Iterable[Named]) -> list[Sealed]:
-    """Returns the events to take out, in replay order: those named, and the tool calls of the tasks named."""
-    found: dict[EventId, Sealed] = {}
+def _asked_for(store: Store, named: Iterable[Named]) -> list[Sealed]:
+    """Returns the events named, and the tool calls of the tasks named, in the order in which blame takes them."""
+    wanted: set[EventId] = set()
+    tasks: set[TaskId] = set()
     for name in named:
-        if name.event_id is not None:
-            found[name.event_id] = store.event(name.event_id)
-            continue
-        events = state.distinct(state.whole(store.events(name.task)).events).used
-        found |= {sealed.event_id: sealed for sealed in events if isinstance(sealed.event, Stepped | Ran)}
-    return [sealed for sealed in replay_order(found.values()) if _changes(sealed)]
+        found = _named_event(store, name.event_id) if name.event_id is not None else _named_task(store, name.task)
+        if not any(map(_changes, found)):
+            raise NotFound("recorded change", name.event_id or name.task, "'git pog log' shows what events changed")
+        wanted |= {sealed.event_id for sealed in found}
+        tasks.add(name.task)
+    events = [sealed for task in sorted(tasks) for sealed in store.events(task)]
+    return [sealed for _, sealed in effective_times(events) if sealed.event_id in wanted]
 
 
-def _take_out(tree: _Tree, sealed: Sealed, change: Change) -> str:
-    """Plans the inverse of one change; what nobody saw before it cannot be brought back."""
-    if change.before is None and getattr(sealed.event, "coverage_reason", None) == BEFORE_UNSEEN:
-        return "not-recorded"
-    return tree.take_out(change)
+def _is_uncovered(sealed: Sealed) -> bool:
+    event = sealed.event
+    return isinstance(event, Stepped | Ran) and (event.coverage == "none" or event.effects == "outside")
+
+
+def _named_task(store: Store, task: TaskId) -> list[Sealed]:
+    """Returns the tool calls of a task, each told once."""
+    whole = state.whole(store.events(task))
+    if any(isinstance(sealed.event, Opaque) for sealed in whole.events):
+        raise Incomplete(f"task '{task}'", state.NEEDS_NEWER)
+    if whole.partial:
+        raise Incomplete(f"task '{task}'", "parts of an event are not here")
+    return [sealed for sealed in state.distinct(whole.events).used if isinstance(sealed.event, Stepped | Ran)]
+
+
+def _named_event(store: Store, event_id: EventId) -> list[Sealed]:
+    """Returns an event with the parts that apply together with it."""
+    sealed = store.event(event_id)
+    if isinstance(sealed.event, Opaque):
+        raise Incomplete(f"event '{event_id}'", state.NEEDS_NEWER)
+    if sealed.event.part is None:
+        return [sealed]
+    group = [sealed]
+    events = state.whole(store.events(sealed.event.task)).events
+    for other in events:
+        if _is_next(group[-1], other):
+            group.append(other)
+    for other in reversed(events):
+        if _is_next(other, group[0]):
+            group.insert(0, other)
+    if len(group) != sealed.event.part.of:
+        raise Incomplete(f"event '{event_id}'", "parts of it are not here")
+    return group
+
+
+def _is_next(one: Sealed, other: Sealed) -> bool:
+    """Whether an event is the part that follows another."""
+    if type(one.event) is not type(other.event) or one.event_id not in other.event.parents:
+        return False
+    part, following = (getattr(sealed.event, "part", None) for sealed in (one, other))
+    return part is not None and following == Slice(n=part.n + 1, of=part.of)
 
 
 def _changes(sealed: Sealed) -> tuple[Change, ...]:
@@ -245,78 +236,6 @@ def _changes(sealed: Sealed) -> tuple[Change, ...]:
     return changes
 
 
-def _later(store: Store, change: Change, sealed: Sealed, targets: Sequence[Sealed]) -> tuple[EventId, ...]:
-    """Returns the events on a path that came after one and are not rolled back with it."""
-    if not isinstance(change.path, str):
-        return ()
-    taken = {target.event_id for target in targets}
-    place = (sealed.event.clock, sealed.event_id)
-    return tuple(
-        other.event_id
-        for other in store.events_on(change.path.encode())
-        if (other.event.clock, other.event_id) > place and other.event_id not in taken
-    )
-
-
-def _outcome(found: Sequence[str]) -> str:
-    if any(reason not in (APPLIED, IDENTICAL, SKIPPED) for reason in found):
-        return "conflicted"
-    return next((reason for reason in (APPLIED, SKIPPED) if reason in found), IDENTICAL)
-
-
-def _last_operation(store: Store, worktree: str | None) -> Sealed:
-    store.refresh()
-    kinds = ("rolled_back", "restored", "replayed")
-    for sealed in store.newest_of(kinds):
-        if isinstance(sealed.event, OPERATIONS) and sealed.event.worktree == worktree and sealed.event.changes:
-            return sealed
-    raise NotFound("operation", "undo", "nothing was rolled back, restored or replayed in this work tree")
-
-
-def _apply(store: Store, plan: Plan, by: By, kind: type[RolledBack] | type[Restored], strategy: str) -> Done:
-    if plan.obstacles:
-        raise Conflict(
-            f"nothing was written: {len(plan.obstacles)} paths are in the way",
-            [obstacle.path for obstacle in plan.obstacles],
-            "'--dry-run' shows each of them",
-        )
-    root = store.layout.work_tree
-    if root is None:
-        raise NoWorkTree
-
-    def record(batch: Batch) -> Sealed:
-        changes = tuple(_recorded(batch, plan.task, write) for write in plan.writes)
-        return batch.append(
-            kind(
-                v=FORMAT, task=plan.task, clock=1, time=by.time, offset=by.offset, actor=by.actor, worktree=by.worktree,
-                targets=plan.targets, outcomes=plan.outcomes, strategy=strategy, changes=changes,
-            )
-        )  # fmt: skip
-
-    def keep(batch: Batch) -> None:
-        for write in plan.writes:
-            _recorded(batch, plan.task, write)
-
-    store.transact(keep)  # a safety point: what is about to be overwritten is in the store before anything is written
-    apply(root, plan.writes)
-    try:
-        return Done(plan, store.transact(record))
-    except BaseException:
-        apply(root, [Write(write.path, write.after, write.before) for write in plan.writes])
-        raise
-
-
-def _recorded(batch: Batch, task: TaskId, write: Write) -> Change:
-    return Change(
-        path=write.path,
-        before=_side(batch, task, write.path, write.before),
-        after=_side(batch, task, write.path, write.after),
-    )
-
-
-def _side(batch: Batch, task: TaskId, path: str, version: FileVersion | None) -> Side | None:
-    return None if version is None else batch.add_file(task, path, version.mode, version.data)
-
-
-def _spelled(path: Path) -> str:
-    return path if isinstance(path, str) else "(a path that cannot be spelled)"
+def _outcome(results: Sequence[str]) -> str:
+    """Returns what came of an event, from what came of its changes."""
+    return next((result for result in (CONFLICTED, APPLIED, SKIPPED) if result in results), IDENTICAL)

@@ -1,0 +1,154 @@
+"""Operations on the work tree: carried out, told in events, and found again to be taken back.
+
+An operation is one event for each task that it concerns, or several where one would be too long. All but the first name
+the first by a `follows` link, so that they are taken back together. Knows nothing of the rules by which a plan is made.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import NamedTuple
+
+import msgspec
+
+from pogstore import codec
+from pogstore.draft import FileVersion
+from pogstore.errors import Conflict, NotFound, NoWorkTree, PogError, WorkTreeFailed
+from pogstore.history.plans import Done, Effect, Plan, TaskPlan
+from pogstore.model import (
+    FORMAT,
+    Change,
+    Link,
+    Path,
+    Replayed,
+    Restored,
+    RolledBack,
+    Sealed,
+    Side,
+    Slice,
+    TaskId,
+)
+from pogstore.store import rows
+from pogstore.store.batch import Batch
+from pogstore.store.content import path_of
+from pogstore.store.store import Store
+from pogstore.work.intake import PART_CHANGES
+from pogstore.work.tasks import By
+from pogstore.work.writer import Write, apply
+
+KINDS = ("rolled_back", "restored", "replayed")
+FOLLOWS = "follows"
+
+
+class Manner(NamedTuple):
+    """How an operation is told: the kind of its events, and their `strategy`."""
+
+    kind: type[RolledBack] | type[Restored]
+    strategy: str
+
+
+def carry_out(store: Store, plan: Plan, by: By, manner: Manner) -> Done:
+    """Carries a plan out: all of it, with the events that say so, or nothing. Raises `Conflict` on obstacles.
+
+    What is about to be overwritten is in the store before the first file is touched; if the events cannot be written,
+    the files are put back.
+    """
+    root = store.layout.work_tree
+    if root is None:
+        raise NoWorkTree
+    if plan.obstacles:
+        paths = [obstacle.path if isinstance(obstacle.path, str) else "?" for obstacle in plan.obstacles]
+        raise Conflict(
+            f"nothing was written: {len(paths)} paths are in the way", paths, "'--dry-run' shows each of them"
+        )
+    if not plan.writes:
+        return Done(plan, ())
+    store.transact(lambda batch: _keep(store, batch, plan))
+    apply(root, plan.writes, fsync=store.fsync)
+    try:
+        return Done(plan, store.transact(lambda batch: _record(store, batch, plan, by, manner)))
+    except BaseException as fault:
+        _put_back(root, plan, fault, fsync=store.fsync)
+        raise
+
+
+def last_operation(store: Store, worktree: str | None) -> tuple[Sealed, ...]:
+    """Returns the events of the last rollback, restore, replay or undo that changed files in a work tree."""
+    for sealed in store.newest_of(KINDS):
+        if isinstance(sealed.event, RolledBack | Restored | Replayed) and sealed.event.worktree == worktree:
+            together = _together(store, sealed)
+            if any(getattr(each.event, "changes", ()) for each in together):
+                return together
+    raise NotFound("operation", "undo", "nothing was rolled back, restored or replayed in this work tree")
+
+
+def _together(store: Store, sealed: Sealed) -> tuple[Sealed, ...]:
+    """Returns all events of the operation that an event belongs to."""
+    links: tuple[Link, ...] = getattr(sealed.event, "links", ())
+    first = next((store.event(link.event) for link in links if link.rel == FOLLOWS and link.event), sealed)
+    others = [codec.decode(body) for body in rows.linked_to(store.index.connection, first.event_id)]
+    return (first, *(other for other in others if type(other.event) is type(first.event)))
+
+
+def _keep(store: Store, batch: Batch, plan: Plan) -> None:
+    store.refresh()
+    for own in plan.tasks:
+        for effect in own.effects:
+            _change(batch, own.task, effect)
+
+
+def _record(store: Store, batch: Batch, plan: Plan, by: By, manner: Manner) -> tuple[Sealed, ...]:
+    store.refresh()
+    written: list[Sealed] = []
+    for own in plan.tasks:
+        for event in _events(batch, own, by, manner):
+            first = (Link(rel=FOLLOWS, event=written[0].event_id),) if written else ()
+            written.append(batch.append(msgspec.structs.replace(event, links=first)))
+    return tuple(written)
+
+
+def _events(batch: Batch, own: TaskPlan, by: By, manner: Manner) -> Iterator[RolledBack | Restored]:
+    """Yields the event for one task, or its parts: the first says what it is about, each has some of the changes."""
+    changes = tuple(_change(batch, own.task, effect) for effect in own.effects)
+    slices = [changes[at : at + PART_CHANGES] for at in range(0, len(changes), PART_CHANGES)] or [()]
+    for number, part in enumerate(slices, 1):
+        yield manner.kind(
+            v=FORMAT,
+            task=own.task,
+            clock=1,
+            time=by.time,
+            offset=by.offset,
+            actor=by.actor,
+            worktree=by.worktree,
+            part=Slice(n=number, of=len(slices)) if len(slices) > 1 else None,
+            targets=own.targets if number == 1 else (),
+            outcomes=own.outcomes if number == 1 else (),
+            strategy=manner.strategy,
+            changes=part,
+        )
+
+
+def _change(batch: Batch, task: TaskId, effect: Effect) -> Change:
+    older = _recorded(effect.older) if effect.older is not None else None
+    return Change(
+        path=_recorded(effect.path),
+        from_=older,
+        before=_side(batch, task, older or _recorded(effect.path), effect.before),
+        after=_side(batch, task, _recorded(effect.path), effect.after),
+    )
+
+
+def _side(batch: Batch, task: TaskId, path: Path, version: FileVersion | None) -> Side | None:
+    return None if version is None else batch.add_file(task, path, version.mode, version.data)
+
+
+def _recorded(path: str) -> Path:
+    return path_of(path.encode("utf-8", "surrogateescape"))
+
+
+def _put_back(root: FilePath, plan: Plan, fault: BaseException, *, fsync: bool) -> None:
+    """Puts files back that no event tells of; says so if it cannot."""
+    try:
+        apply(root, [Write(write.path, write.after, write.before) for write in plan.writes], fsync=fsync)
+    except PogError as other:
+        reason = f"files were written, their event was not ({fault}), and putting them back failed: {other}"
+        raise WorkTreeFailed(plan.writes[0].path, reason) from fault

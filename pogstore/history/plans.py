@@ -1,0 +1,58 @@
+"""What an operation on the work tree would do, and what it did, as values: they can be printed, refused or tested."""
+
+from typing import NamedTuple
+
+from pogstore.draft import FileVersion
+from pogstore.model import EventId, Outcome, Path, Sealed, TaskId
+from pogstore.work.writer import Write
+
+
+class Effect(NamedTuple):
+    """One path before and after, in git's cleaned form; `older` is the name that its file has now."""
+
+    path: str
+    older: str | None
+    before: FileVersion | None
+    after: FileVersion | None
+
+
+class TaskPlan(NamedTuple):
+    """What an operation does for one task: what that task's own event will say.
+
+    The effects of an operation are divided among its tasks; no path is in two of them.
+    """
+
+    task: TaskId
+    targets: tuple[EventId, ...]
+    outcomes: tuple[Outcome, ...]
+    effects: tuple[Effect, ...]
+
+
+class Obstacle(NamedTuple):
+    """A path that stands in the way: the conflict by its name, the event, and the later events on the path."""
+
+    path: Path
+    reason: str
+    event: EventId
+    later: tuple[EventId, ...]
+
+
+class Plan(NamedTuple):
+    """What an operation would do. With obstacles nothing is ever written; without writes there is nothing to do.
+
+    `skipped` counts the recorded changes outside the repository, which nobody takes back. `uncovered` are the tool
+    calls that were asked for and may have done more than was recorded: nobody compared, or it was not done to files.
+    """
+
+    tasks: tuple[TaskPlan, ...]
+    writes: tuple[Write, ...]
+    obstacles: tuple[Obstacle, ...]
+    skipped: int = 0
+    uncovered: tuple[EventId, ...] = ()
+
+
+class Done(NamedTuple):
+    """What was done, and the events that say so, one or more for each task; none if there was nothing to do."""
+
+    plan: Plan
+    events: tuple[Sealed, ...]

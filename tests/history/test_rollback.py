@@ -1,0 +1,415 @@
+"""Rollback and undo as a whole: which events, in which order, and what people are told.
+
+PC-61, PC-93, PC-99, PC-102, PC-105, RC-8, RC-11, RC-26, RC-29.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pogstore.draft import Draft, DraftChange, FileVersion, TaskDrafts
+from pogstore.errors import Incomplete, NotFound, NoWorkTree
+from pogstore.history.names import Named
+from pogstore.history.rollback import plan_rollback
+from pogstore.model import EventId, Source
+from pogstore.store.store import open_store
+from pogstore.work.intake import take
+from tests.builders_exchange import append_by_hand, handmade, head_of
+from tests.builders_rollback import (
+    AGENT,
+    Bench,
+    Benches,
+    Files,
+    changes_of,
+    file,
+    link,
+    program,
+    untouched,
+)
+from tests.conftest import SECOND, STARTED, Pog, Repo
+
+BASE = ["import os\n", "\n", "def one():\n", "    return 1\n", "\n", "def two():\n", "    return 2\n", "\n"]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A work tree with a task."""
+    return Bench(tmp_path / "work")
+
+
+def text(*lines: str) -> bytes:
+    return "".join(lines).encode()
+
+
+PERSON = {
+    "at the end": (lambda lines: [*lines, "# mine\n"]),
+    "at the start": (lambda lines: ["# mine\n", *lines]),
+    "right above": (lambda lines: _beside(lines, "    return 20\n", above=True)),
+    "right below": (lambda lines: _beside(lines, "    return 20\n", above=False)),
+    "everywhere": (lambda lines: ["# mine\n", *_beside(lines, "    return 20\n", above=False), "# mine too\n"]),
+}
+
+
+def _beside(lines: Sequence[str], line: str, *, above: bool) -> list[str]:
+    at = list(lines).index(line) + (not above)
+    return [*lines[:at], "    # mine\n", *lines[at:]]
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["", "in a renamed file"])
+@pytest.mark.parametrize("person", PERSON.values(), ids=PERSON)
+def test_the_middle_of_three_edits_goes_and_a_persons_lines_stay(
+    bench: Bench, person: Callable[[list[str]], list[str]], moved: bool
+) -> None:
+    first = ["import os, sys\n", *BASE[1:]]
+    second = [*first[:6], "    return 20\n", *first[7:]]
+    third = [*second[:3], "    return 10\n", *second[4:]]
+    bench.write("old.py", text(*BASE))
+    bench.step({"old.py": text(*first)})
+    middle = bench.step({"old.py": text(*second)})
+    bench.step({"old.py": text(*third)})
+    name = "new.py" if moved else "old.py"
+    if moved:
+        bench.move("old.py", name)
+    bench.write(name, text(*person(third)))
+    with_it = bench.files()
+    bench.rollback(middle)
+    expected = ["    return 2\n" if line == "    return 20\n" else line for line in person(third)]
+    assert bench.files() == {name: file(text(*expected))}
+    bench.undo()
+    assert bench.files() == with_it
+
+
+def test_a_conflict_names_the_later_events_in_the_way(bench: Bench) -> None:
+    bench.write("f", b"1\n2\n3\n")
+    first = bench.step({"f": b"a\n2\n3\n"})
+    over = bench.step({"f": b"b\n2\n3\n"})
+    elsewhere = bench.step({"f": b"b\n2\n3c\n"})
+    (obstacle,) = bench.plan(first).obstacles
+    assert (obstacle.path, obstacle.reason, obstacle.event) == ("f", "overlap", first)
+    assert obstacle.later == (over, elsewhere)
+    assert not bench.plan(first, over).obstacles
+
+
+def test_a_task_means_its_tool_calls(bench: Bench) -> None:
+    bench.write("f", b"1\n")
+    bench.step({"f": b"2\n"})
+    bench.rollback(bench.task)
+    assert bench.text("f") == "1\n"
+    # the rollback itself is not a tool call: naming the task again finds nothing to do
+    assert bench.rollback(bench.task).events == ()
+    bench.undo()
+    assert bench.text("f") == "2\n"
+
+
+def test_a_rollback_can_be_rolled_back_by_name(bench: Bench) -> None:
+    """Unlike undo it keeps what was typed since."""
+    bench.write("f", b"1\n2\n3\n")
+    event = bench.step({"f": b"1\nagent\n2\n3\n"})
+    (rolled,) = bench.rollback(event).events
+    bench.write("f", b"1\n2\n3\nperson\n")
+    bench.rollback(rolled.event_id)
+    assert bench.text("f") == "1\nagent\n2\n3\nperson\n"
+
+
+def test_what_changed_nothing_cannot_be_rolled_back(bench: Bench) -> None:
+    definition = bench.store.events(bench.task)[0].event_id
+    for name in (definition, bench.task):
+        with pytest.raises(NotFound, match="recorded change"):
+            bench.plan(name)
+    event = bench.step({"f": b"1\n"})
+    with pytest.raises(NotFound, match=definition):
+        bench.plan(event, definition)
+
+
+def test_pc97_rc7_what_nobody_compared_is_said(bench: Bench) -> None:
+    event = bench.step({"f": b"1\n"})
+    for tool, fields in (("Bash", {"coverage": "none"}), ("Deploy", {"effects": "outside"}), ("Read", {})):
+        above = [head_of(bench.store, bench.task)]
+        append_by_hand(
+            bench.store, handmade(bench.task, above, kind="stepped", tool=tool, **{"class": "shell"}, **fields)
+        )
+    tools = {sealed.event_id: getattr(sealed.event, "tool", "") for sealed in bench.store.events(bench.task)}
+    assert [tools[uncovered] for uncovered in bench.plan(bench.task).uncovered] == ["Bash", "Deploy"]
+    assert bench.plan(event).uncovered == ()
+
+
+def test_what_needs_a_newer_reader_is_incomplete(bench: Bench) -> None:
+    event = bench.step({"f": b"1\n"})
+    newer = handmade(bench.task, [head_of(bench.store, bench.task)], v=2)
+    append_by_hand(bench.store, newer)
+    for name in (bench.task, newer.event_id):
+        with pytest.raises(Incomplete, match="newer"):
+            bench.plan(name)
+    bench.rollback(event)
+    assert bench.files() == {}
+
+
+def test_a_part_without_the_others_is_incomplete(bench: Bench) -> None:
+    bench.step({"f": b"1\n"})
+    lone = handmade(
+        bench.task, [head_of(bench.store, bench.task)], kind="stepped", **{"tool": "Bash", "class": "shell"},
+        part={"n": 1, "of": 2}, changes=[{"path": "g", "before": {"mode": "100644", "blob": "0" * 64, "size": 1}}],
+    )  # fmt: skip
+    append_by_hand(bench.store, lone)
+    for name in (bench.task, lone.event_id):
+        with pytest.raises(Incomplete, match="parts of"):
+            bench.plan(name)
+
+
+def test_imported_sessions_that_took_turns_go_in_the_order_of_time(bench: Bench) -> None:
+    """The clocks of an import say nothing about other tasks (decision 5)."""
+    texts = [b"0\n", b"0\na1\n", b"0\na1\nb1\n", b"0\na1\nb1\na2\n", b"0\na1\nb1\na2\nb2\n"]
+    tasks = [bench.new_task(), bench.new_task(), bench.new_task()]
+    turns = {tasks[0]: [1, 3], tasks[1]: [2, 4]}
+    # a third session makes the first one's clocks run far ahead
+    for task, numbers in turns.items():
+        drafts = tuple(
+            Draft(
+                kind="stepped", time=STARTED + number * SECOND, actor=AGENT, fields={"tool": "Edit", "class": "edit"},
+                changes=(DraftChange(path="f", before=file(texts[number - 1]), after=file(texts[number])),),
+                source=Source(format="claude-code", key=f"{task}/{number}"),
+            )
+            for number in numbers
+        )  # fmt: skip
+        notes = tuple(
+            Draft(kind="noted", time=STARTED, actor=AGENT, source=Source(format="claude-code", key=f"{task}/n{n}"))
+            for n in range(6 if task == tasks[0] else 0)
+        )
+        take(bench.store, [TaskDrafts(task=task, drafts=notes + drafts)])
+    bench.write("f", texts[4] + b"person\n")
+    bench.rollback(tasks[0], tasks[1])
+    assert bench.text("f") == "0\nperson\n"
+
+
+def test_an_echo_is_taken_out_once(bench: Bench) -> None:
+    drafts = tuple(
+        Draft(
+            kind="stepped", time=STARTED, actor=AGENT,
+            fields={"tool": "Edit", "class": "edit", "call_id": "call-1"},
+            changes=(DraftChange(path="f", before=file(b"1\n"), after=file(b"1\nx\n")),),
+            source=Source(format=format_, key="k"),
+        )
+        for format_ in ("spool", "claude-code")
+    )  # fmt: skip
+    take(bench.store, [TaskDrafts(task=bench.task, drafts=drafts)])
+    bench.write("f", b"1\nx\nx\n")
+    plan = bench.plan(bench.task)
+    assert len(plan.tasks[0].targets) == 1
+
+
+LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"b\n", b"\n", b"\xff\n", b"c"]), max_size=5).map(b"".join)
+VERSIONS = st.one_of(
+    st.none(),
+    LINES.map(file),
+    LINES.map(program),
+    st.sampled_from([link(b"a"), link(b"/x"), file(b""), file(b"\0"), file(b"a\0b")]),
+)
+PATHS = ("a", "b", "d", "d/a", "d/e/\u00e9")
+Wanted = dict[str, FileVersion | None]
+EDITS = st.lists(
+    st.one_of(
+        st.dictionaries(st.sampled_from(PATHS), VERSIONS, min_size=1, max_size=3),
+        st.tuples(st.sampled_from(PATHS), st.sampled_from(PATHS)),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def carried_out(bench: Bench, edits: Sequence[object], start: Wanted) -> tuple[Files, list[EventId]]:
+    """Lets an agent work; returns the files before, and the events."""
+    for path, version in possible(bench, start).items():
+        bench.write(path, version)
+    before, events = bench.files(), []
+    tasks = [bench.task, bench.new_task()]
+    for number, edit in enumerate(edits):
+        if isinstance(edit, dict):
+            files = possible(bench, edit)
+            events += [bench.step(files, task=tasks[number % 2])] if files else []
+        elif isinstance(edit, tuple) and movable(bench, *edit):
+            events.append(bench.move(*edit))
+    return before, events
+
+
+def movable(bench: Bench, older: str, path: str) -> bool:
+    """Whether a file may move: it is there, and nothing has to make room for it."""
+    is_free = not os.path.lexists(bench.path / path) and list(possible(bench, {path: file(b"")})) == [path]
+    return is_free and older in bench.files() and not path.startswith(f"{older}/")
+
+
+def possible(bench: Bench, wanted: Wanted) -> Wanted:
+    """Returns the files that shall be given contents, after those that have to go: a file and a directory exclude."""
+    there = bench.files()
+    new = {path: version for path, version in wanted.items() if version}
+    if "d" in new:
+        new = {path: version for path, version in new.items() if not path.startswith("d/")}
+    gone = {path for path in there if path in wanted and path not in new}
+    gone |= {path for path in there if "d" in new and path.startswith("d/")}
+    gone |= {"d"} & there.keys() if any(path.startswith("d/") for path in new) else set()
+    return dict.fromkeys(sorted(gone)) | new
+
+
+STARTS = st.dictionaries(st.sampled_from(PATHS), VERSIONS, max_size=3)
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
+    """Repositories for one example each."""
+    return Benches(tmp_path_factory.mktemp("benches"))
+
+
+def some(events: Sequence[EventId], data: st.DataObject) -> list[EventId]:
+    """Chooses some events, at least one if there is any, in any order."""
+    if not events:
+        return []
+    return data.draw(st.lists(st.sampled_from(events), min_size=1, unique=True))
+
+
+@settings(max_examples=20)
+@given(EDITS, STARTS, st.randoms(use_true_random=False))
+def test_all_rolled_back_is_as_if_nothing_had_been_and_undo_is_its_inverse(
+    benches: Benches, edits: list[object], start: Wanted, chance: Random
+) -> None:
+    with benches.new() as bench:
+        before, events = carried_out(bench, edits, start)
+        if not events:
+            return
+        after = bench.files()
+        done = bench.rollback(*chance.sample(events, len(events)))
+        assert bench.files() == before
+        assert bool(done.events) == (before != after)
+        for expected in (after, before) if done.events else ():
+            bench.undo()
+            assert bench.files() == expected
+
+
+@settings(max_examples=20)
+@given(EDITS, STARTS, st.data())
+def test_the_order_of_naming_means_nothing(
+    benches: Benches, edits: list[object], start: Wanted, data: st.DataObject
+) -> None:
+    with benches.new() as bench:
+        _, events = carried_out(bench, edits, start)
+        if not (chosen := some(events, data)):
+            return
+        for path, found in bench.files().items():
+            if found.mode != "120000" and data.draw(st.booleans()):
+                bench.write(path, FileVersion(mode=found.mode, data=found.data + b"person\n"))
+        state = untouched(bench.path, [".git"])
+        plans = [bench.plan(*data.draw(st.permutations(chosen))) for _ in range(2)]
+        assert plans[0] == plans[1]
+        assert not (plans[0].obstacles and plans[0].writes)
+        assert untouched(bench.path, [".git"]) == state
+
+
+@settings(max_examples=20)
+@given(EDITS, STARTS, st.data())
+def test_undo_after_any_rollback_is_as_if_nothing_had_been(
+    benches: Benches, edits: list[object], start: Wanted, data: st.DataObject
+) -> None:
+    with benches.new() as bench:
+        _, events = carried_out(bench, edits, start)
+        chosen = some(events, data)
+        if not chosen or bench.plan(*chosen).obstacles:
+            return
+        files, state = bench.files(), untouched(bench.path, [".git"])
+        done = bench.rollback(*chosen)
+        assert {change.path for sealed in done.events for change in changes_of(sealed)} <= set(PATHS)
+        if not done.events:
+            assert untouched(bench.path, [".git"]) == state
+            return
+        bench.undo()
+        assert bench.files() == files
+
+
+# ---- the commands
+
+
+@pytest.fixture
+def told(repo: Repo, pog: Pog) -> tuple[Bench, EventId]:
+    """The repository of `pog`, enabled, with one recorded edit; a person typed below it."""
+    pog("init")
+    bench = Bench.__new__(Bench)
+    bench.path, bench.repo, bench.now = repo.path, repo, STARTED
+    bench.store = open_store(repo.path)
+    bench.task = bench.new_task()
+    bench.write("f", b"1\n2\n3\n")
+    event = bench.step({"f": b"1\nagent\n2\n3\n", "made": b"made\n"})
+    bench.write("f", b"1\nagent\n2\n3\nperson\n")
+    return bench, event
+
+
+def outside_of_ours(repo: Repo) -> dict[str, tuple[object, ...]]:
+    """Everything in a repository but our own derived files."""
+    return untouched(repo.path, [".git/pog"])
+
+
+def test_pc99_a_dry_run_writes_nothing_at_all(told: tuple[Bench, EventId], pog: Pog, repo: Repo) -> None:
+    bench, event = told
+    pog("status")
+    state, refs = outside_of_ours(repo), repo.git("for-each-ref")
+    answer = pog("rollback", "--dry-run", event[:12])
+    assert answer.stdout == "would update f\nwould delete made\n"
+    assert pog("rollback", "-n", "--json", event[:12]).json["events"] == []
+    assert (outside_of_ours(repo), repo.git("for-each-ref")) == (state, refs)
+    pog("rollback", event[:12])
+    state, refs = outside_of_ours(repo), repo.git("for-each-ref")
+    assert pog("undo", "--dry-run").stdout == "would update f\nwould create made\n"
+    assert (outside_of_ours(repo), repo.git("for-each-ref")) == (state, refs)
+    assert bench.text("f") == "1\n2\n3\nperson\n"
+
+
+def test_rollback_and_undo_say_what_they_did(told: tuple[Bench, EventId], pog: Pog, repo: Repo) -> None:
+    bench, event = told
+    (repo.path / "sub").mkdir()
+    answer = pog("rollback", bench.task[:13], cwd=repo.path / "sub")
+    assert answer.stdout.splitlines()[:2] == ["updated f", "deleted made"]
+    assert "'git pog undo' takes this back" in answer.stdout + answer.stderr
+    assert pog("rollback", event).stdout == ""
+    assert "nothing to do" in pog("rollback", event).stderr
+    value = pog("undo", "--json").json
+    assert value["ok"]
+    assert value["writes"] == [{"path": "f", "action": "update"}, {"path": "made", "action": "create"}]
+    assert value["tasks"] == [bench.task]
+    assert len(value["events"]) == 1
+    assert [outcome["outcome"] for outcome in value["outcomes"]] == ["applied"]
+    assert [line["kind"] for line in pog("log", "--json", bench.task).json[:2]] == ["restored", "rolled_back"]
+
+
+def test_a_conflict_is_an_answer(told: tuple[Bench, EventId], pog: Pog) -> None:
+    bench, event = told
+    bench.write("f", b"1\nedited\n2\n3\n")
+    answer = pog("rollback", event, status=1)
+    assert answer.stdout.startswith(f"conflict overlap: f: its lines were edited since (event {event[:10]}")
+    value = pog("rollback", "--json", event, status=1).json
+    assert (value["ok"], value["writes"], value["events"]) == (False, [], [])
+    assert value["conflicts"] == [{"path": "f", "reason": "overlap", "event": event, "later": []}]
+    assert bench.text("made") == "made\n"
+
+
+def test_pc61_a_name_that_is_not_utf8_is_shown_and_given_in_base64(told: tuple[Bench, EventId], pog: Pog) -> None:
+    bench, _ = told
+    event = bench.step({"\udcff": b"1\n"})
+    assert pog("rollback", "-n", event).stdout == "would delete \\xff\n"
+    assert pog("rollback", "-n", "--json", event).json["writes"][0]["path"] == {"b64": "/w=="}
+
+
+def test_it_needs_a_work_tree(bench: Bench, tmp_path: Path) -> None:
+    event = bench.step({"f": b"1\n"})
+    bench.repo.git("clone", "--quiet", "--mirror", ".", str(tmp_path / "bare.git"))
+    bare = open_store(tmp_path / "bare.git")
+    with pytest.raises(NoWorkTree):
+        plan_rollback(bare, [Named(bench.task, event)])
+    bare.close()
+
+
+def test_pc102_a_repository_without_commits_works(bench: Bench) -> None:
+    event = bench.step({"f": b"1\n"})
+    assert bench.repo.git("for-each-ref", "refs/heads") == ""
+    bench.rollback(event)
+    assert bench.files() == {}
