@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from pogstore import codec, graph
-from pogstore.errors import LockHeld
+from pogstore.errors import LockHeld, NotFound
 from pogstore.model import Link, Oid, Sealed, Source, TaskId, kind_of
 from pogstore.store import chain, content, database, rows
 from pogstore.store.carrier import carrier
@@ -219,6 +219,7 @@ def test_a_damaged_index_is_made_anew(store: Store, repo: Repo, damage: str, ope
     if open_meanwhile and damage in ("all files gone", "main file gone"):
         DAMAGE[damage](store)
         same(store)
+        assert store.index.path.exists() or database_of(store).in_memory
     else:
         store.close()
         DAMAGE[damage](store)
@@ -233,6 +234,22 @@ def test_a_damaged_index_is_made_anew(store: Store, repo: Repo, damage: str, ope
     assert not database_of(again).in_memory
     same(again)
     again.close()
+
+
+@pytest.mark.parametrize("left", [10, 99, 100, 4096, 8192])
+def test_a_file_that_was_cut_short_is_noticed_when_it_is_opened(store: Store, left: int) -> None:
+    """SC-23: SQLite itself would notice when it gets there, in the middle of an answer."""
+    append(store, "one")
+    same(store)
+    store.close()
+    assert store.index.path.stat().st_size > 8192
+    os.truncate(store.index.path, left)
+    found = database.open_database(store.index.path)
+    assert not found.in_memory
+    for table in ("events", "contents", "memos"):
+        assert found.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+    found.close()
+    same(store)
 
 
 def database_of(store: Store) -> Database:
@@ -375,6 +392,39 @@ def test_a_ref_that_a_listing_missed_is_looked_up(store: Store, monkeypatch: pyt
     assert topics(store, OTHER) == ["two", "three"]
 
 
+def test_a_question_about_one_task_does_not_list_all_refs(
+    store: Store, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PC-110: what one task costs does not depend on how many there are."""
+    edit(store, "a.py", b"x")
+    append(store, "other", OTHER)
+    same(store)
+    monkeypatch.setattr(store.refs, "list", None)
+    tip = put_event(store, TASK, "theirs", store.refs.read(task_ref(TASK)))
+    repo.git("update-ref", task_ref(TASK), tip)
+    assert topics(store) == [None, "theirs"]
+    assert store.read_content(content.blob_id(b"x")) == b"x"
+    assert append(store, "mine").event.clock == 3
+    assert topics(store) == [None, "theirs", "mine"]
+    repo.git("update-ref", "-d", task_ref(OTHER))
+    with pytest.raises(NotFound):
+        store.events(OTHER)
+    monkeypatch.undo()
+    same(store)
+
+
+def test_a_content_that_moved_to_another_chain_is_found_there(store: Store, repo: Repo) -> None:
+    edit(store, "a.py", b"x")
+    assert store.find_content(content.blob_id(b"x")) is not None
+    repo.git("update-ref", content_ref(OTHER, "content"), content_ref(TASK, "content"))
+    repo.git("update-ref", "-d", content_ref(TASK, "content"))
+    found = store.find_content(content.blob_id(b"x"))
+    assert found is not None
+    assert found.task == OTHER
+    repo.git("update-ref", "-d", content_ref(OTHER, "content"))
+    assert store.find_content(content.blob_id(b"x")) is None
+
+
 def test_what_is_damaged_is_named_and_read_again(store: Store) -> None:
     """A17: a bad entry is never skipped in silence, and no other task suffers."""
     for topic in ("one", "two"):
@@ -442,7 +492,7 @@ WORK = """
 import sys
 from pogstore.store.store import open_store
 from tests.builders_store import append, topics
-from pogstore.errors import LockHeld
+from pogstore.errors import LockHeld, NotFound
 store = open_store(sys.argv[1])
 for number in range(25):
     append(store, sys.argv[2] + str(number))
