@@ -82,8 +82,6 @@ if TYPE_CHECKING:
         why,
     )
     from pogstore.model import (
-        KINDS,
-        STATUSES,
         Actor,
         Base,
         BlobId,
@@ -161,8 +159,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "KINDS",
-    "STATUSES",
     "Actor",
     "AlreadyClaimed",
     "AmbiguousName",
@@ -295,8 +291,8 @@ _HOMES = {
     "pogstore.history.why": "Chain why",
     "pogstore.model": """
         Actor Base BlobId Budget Change Checked ChecklistItem Claimed Committed Decided Defined Definition
-        ErasedChange Event EventId Extra Globs Hunk Joined KINDS Link Moved Noted Observed OddPath Oid Opaque Outcome
-        Path Person Prompted Ran Redacted Refused Released Replayed Restored Reviewed RolledBack STATUSES Sealed Side
+        ErasedChange Event EventId Extra Globs Hunk Joined Link Moved Noted Observed OddPath Oid Opaque Outcome
+        Path Person Prompted Ran Redacted Refused Released Replayed Restored Reviewed RolledBack Sealed Side
         Signed Slice Source Stepped TaskId Text Usage
     """,
     "pogstore.state": "TaskState",

@@ -163,6 +163,6 @@ def raw_path_text(path: bytes) -> str:
     return safe(path.decode("utf-8", "backslashreplace"))
 
 
-def style(text: str, color: str, *, enabled: bool, bold: bool = False) -> str:
+def style(text: str, color: str, *, enabled: bool) -> str:
     """Returns a text in a colour, if colours are on."""
-    return click.style(text, fg=color, bold=bold) if enabled else text
+    return click.style(text, fg=color) if enabled else text

@@ -21,7 +21,7 @@ TASK = (
 )
 _PLAN = (
     "{ok, tasks: [TASK_ID], targets: [EVENT_ID], writes: [{path, action}], outcomes: [{event, outcome}], "
-    "conflicts: [{path, reason, event, later}], skipped, events: [EVENT_ID]}"
+    "conflicts: [{path, reason, event, later}], skipped, uncovered: [EVENT_ID], events: [EVENT_ID]}"
 )
 _REF = "{ref, task, outcome, old?, new?, reason?}"
 _STEP = "{command, output}"

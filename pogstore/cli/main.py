@@ -5,11 +5,14 @@ interrupted. Never 2, which agents read as "block".
 """
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
 from io import TextIOWrapper
+from types import FrameType, ModuleType
 
 import click
 
@@ -22,11 +25,26 @@ from pogstore.errors import BadInput
 WIDEST = 100
 FORBIDDEN = 2
 """An exit status that agents take for "block"; nothing here may end with it."""
+LATE = ("pygit2",)
+"""What takes longer to load than most commands take to answer, and stands behind one door."""
 EPILOG = """\
 'git pog help COMMAND' tells more of one; 'git pog help -a' lists the plumbing as well.
 
 Exit status: 0 done, 1 negative answer, 3 damaged store, 4 refused by policy, 128 cannot, 129 wrong usage,
 130 interrupted."""
+
+
+class _Late:
+    """Finds a library so that it is loaded when it is first used, and not by importing it."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Returns how to load a library that many commands do without; nothing for all others."""
+        found = PathFinder.find_spec(name, path, target) if name in LATE else None
+        if found is not None and found.loader is not None:
+            found.loader = LazyLoader(found.loader)
+        return found
 
 
 class Table(click.Group):
@@ -73,7 +91,8 @@ def cli(ctx: click.Context, directory: str | None, wants_version: bool) -> None:
     if directory is not None:
         _change_directory(directory)
     if wants_version:
-        echo(f"pogstore {version('pogstore')}")
+        metadata = import_module("importlib.metadata")  # takes as long as all of ours
+        echo(f"pogstore {metadata.version('pogstore')}")
         ctx.exit()
     if ctx.invoked_subcommand is None:
         echo(ctx.get_help())
@@ -106,10 +125,19 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Runs `git pog` as a process."""
+    sys.meta_path.insert(0, _Late())
     _open_standard_streams()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt_once)
     status = run()
     _errors.abandon_output()
     sys.exit(status)
+
+
+def _interrupt_once(number: int, _: FrameType | None) -> None:
+    """Ends the command at the first Ctrl-C and ignores more: git passes its own on, and what is put back must end."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _open_standard_streams() -> None:

@@ -7,6 +7,7 @@ from pogstore.cli._options import NO_SUCH_MOVE, as_option, json_option, pog_comm
 from pogstore.cli._written import show_written
 from pogstore.errors import BadInput
 from pogstore.model import STATUSES
+from pogstore.state import is_end
 from pogstore.work import tasks
 
 
@@ -14,7 +15,7 @@ from pogstore.work import tasks
 @click.argument("status", type=click.Choice(STATUSES), metavar="STATUS")
 @task_argument
 @click.option("--reason", metavar="TEXT|-", help="Why.")
-@click.option("--outcome", metavar="TEXT|-", help="What came of it.")
+@click.option("--outcome", metavar="TEXT|-", help="What came of it, at an end.")
 @as_option
 @json_option
 @pass_env
@@ -23,6 +24,8 @@ def command(env: Env, status: str, task: str, reason: str | None, outcome: str |
 
     STATUS is one of pending, in_design, in_planning, in_progress, in_review, blocked, completed and cancelled.
     """
+    if outcome is not None and not is_end(status):
+        raise click.UsageError("--outcome belongs to an end: completed or cancelled")
     if reason == outcome == "-":
         raise BadInput("standard input", "can be the reason or the outcome, not both")
     found = env.task(task)

@@ -1,0 +1,73 @@
+"""Tests of `git pog import`: what it says, of which what it does is tested beside the importers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Here
+from tests.cli.test_json import SAMPLE
+
+TASK = "type: task\ntitle: Sort the shelf\nstatus: pending\npriority: high\nid: not-a-uuid\nwhat_is_this: x\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of POG Task with one odd file."""
+    (tmp_path / "tasks" / "list" / "project" / "area").mkdir(parents=True)
+    (tmp_path / "tasks" / "list" / "project" / "area" / "sort.yaml").write_text(TASK)
+    return tmp_path / "tasks"
+
+
+def test_task_files(here: Here, folder: Path) -> None:
+    said = here("import", "pog-task", str(folder))
+    assert said.stdout.startswith("1 new task, ")
+    again = here("import", "pog-task", str(folder), "--json").json
+    assert (again["tasks"], again["events"]) == (0, 0)
+    assert again["known"] > 0
+    assert here("list", "--json").json[0]["title"] == "Sort the shelf"
+
+
+def test_oddities_are_counted_or_listed(here: Here, folder: Path) -> None:
+    said = here("import", "pog-task", str(folder))
+    assert "\nodd: " in said.stdout
+    assert said.stderr == "hint: '--oddities' lists each of them\n"
+    every = here("import", "pog-task", str(folder), "--oddities")
+    assert every.stderr == ""
+    odd = here("import", "pog-task", str(folder), "--json").json["oddities"]
+    assert len(odd) == len(every.stdout.splitlines()) - 1 > 0
+    for each in odd:
+        assert f"{each['code']} {each['where']}: {each['detail']}" in every.stdout
+
+
+def test_transcripts(here: Here, tmp_path: Path) -> None:
+    said = here("import", "claude-code", str(SAMPLE), "--root", "/home/ada/tea")
+    assert said == ("1 new task, 10 new events\n", "", 0)
+    assert here("import", "claude-code", str(SAMPLE), "--root", "/home/ada/tea").stdout == (
+        "0 new tasks, 0 new events, 10 records known before\n"
+    )
+    edits = [change["path"] for event in here("log", "--json").json for change in event.get("changes", ())]
+    assert set(edits) == {"brew.py", "test_brew.py"}
+
+
+def test_a_directory_of_transcripts(here: Here, tmp_path: Path) -> None:
+    deep = tmp_path / "projects" / "tea"
+    deep.mkdir(parents=True)
+    (deep / "one.jsonl").write_bytes(SAMPLE.read_bytes())
+    (deep / "two.jsonl").write_bytes(SAMPLE.read_bytes().replace(b"7d0c3f5e", b"7d0c3f5f"))
+    (deep / "notes.txt").write_text("no transcript")
+    assert here("import", "claude-code", str(tmp_path / "projects"), "--json").json["tasks"] == 2
+
+
+def test_where_the_repository_lay_decides_what_is_outside(here: Here) -> None:
+    here("import", "claude-code", str(SAMPLE), "--root", "/somewhere/else")
+    changes = [change for event in here("log", "--json").json for change in event.get("changes", ())]
+    assert changes
+    assert all(change["path"] == {"outside": True} for change in changes)
+    assert "(outside the repository)" in here("log", "--oneline").stdout
+
+
+@pytest.mark.parametrize("words", [["claude-code", "none.jsonl"], ["pog-task", "none"]])
+def test_what_is_not_there_is_named(here: Here, words: list[str]) -> None:
+    said = here("import", *words, "--json", status=128)
+    assert words[1] in json.loads(said.stderr)["error"]["message"]
