@@ -20,14 +20,22 @@ WAIT = 30.0
 @contextmanager
 def locked(directory: Path, wait: float = WAIT) -> Iterator[None]:
     """Holds the lock of a store for the time of a block; raises `LockHeld` after `wait` seconds."""
-    directory.mkdir(parents=True, exist_ok=True)
     path = directory / "lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    descriptor = _open(path)
     try:
         acquire(descriptor, path, wait)
         yield
     finally:
         os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        return os.open(path, flags, 0o644)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o644)
 
 
 def acquire(descriptor: int, path: Path, wait: float, *, shared: bool = False) -> None:
