@@ -133,7 +133,7 @@ class GitFailed(PogError):
     code = "git-failed"
 
     def __init__(self, command: str, status: int, stderr: str) -> None:
-        detail = stderr.strip().splitlines()
+        detail = [line for line in stderr.strip().splitlines() if not line.startswith("hint:")]
         super().__init__(f"git {command} failed with status {status}" + (f": {detail[-1]}" if detail else ""))
         self.command, self.status, self.stderr = command, status, stderr
 
