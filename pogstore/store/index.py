@@ -88,12 +88,11 @@ class Index:
     def _update_one(self, objects: Objects, refs: Refs, name: str) -> None:
         if self._database is None or self._database.is_gone:
             return  # the question finds out, and brings everything up
-        query = "SELECT oid FROM refs WHERE name = ?"
-        if (refs.read(name),) == (self.connection.execute(query, (name,)).fetchone() or (None,)):
+        if rows.tip(self.connection, name) == refs.read(name) and rows.fault(self.connection, name) is None:
             return
         with transaction(self.connection) as connection:
             oid = refs.read(name)
-            if (oid,) != (connection.execute(query, (name,)).fetchone() or (None,)):
+            if rows.tip(connection, name) != oid or rows.fault(connection, name) is not None:
                 _update_ref(connection, objects, name, oid)
 
     def _ask(self, objects: Objects, refs: Refs, question: Callable[[sqlite3.Connection], _T], *, standing: bool) -> _T:

@@ -1,17 +1,18 @@
 """The only door to pygit2: objects, refs and line diffs of one repository.
 
 Translates every fault of libgit2 into ours, compares ids itself and never matches on messages. A loose object is read
-by our own bounded reader, since libgit2 can spin for ever on a damaged one.
+by our own bounded reader, since libgit2 can spin for ever on a damaged one. Touches nothing of pygit2 before it is
+needed: to load it takes longer than most questions.
 """
 
 import random
 import time
 from collections.abc import Iterable, Mapping, MutableSequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import pygit2
-from pygit2.enums import DiffOption, ObjectType
 
 from pogstore.errors import LockHeld, NotARepository, NotFound, ObjectDamaged, StaleRef
 from pogstore.model import Oid
@@ -19,20 +20,13 @@ from pogstore.store.contract import NewObject
 from pogstore.store.layout import Layout
 from pogstore.store.loose import find_loose, oid_of, read_loose, write_loose
 from pogstore.store.pack import write_pack
-from pogstore.store.refs import list_refs
+from pogstore.store.refs import list_refs, read_ref
 
 PACK_FROM = 64
 """So many objects in one write become a pack; fewer stay loose."""
 RETRY_SECONDS = 5.0
-DIFF_FLAGS = DiffOption.FORCE_TEXT | DiffOption.INDENT_HEURISTIC
-"""As git's own diff and blame: every content by lines, hunks slid to where indentation says a block begins."""
 
-_KINDS = {
-    ObjectType.COMMIT: "commit",
-    ObjectType.TREE: "tree",
-    ObjectType.BLOB: "blob",
-    ObjectType.TAG: "tag",
-}
+_KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 
 
 class LineHunk(NamedTuple):
@@ -53,12 +47,24 @@ def open_repository(layout: Layout) -> "pygit2.Repository":
         raise NotARepository(str(layout.git_dir), str(fault)) from fault
 
 
+class Repository:
+    """One repository, which libgit2 opens when it is first needed."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    @cached_property
+    def opened(self) -> "pygit2.Repository":
+        """The open repository; raises `NotARepository`."""
+        return open_repository(self.layout)
+
+
 class Objects:
     """The object database of one repository."""
 
-    def __init__(self, repository: "pygit2.Repository", layout: Layout) -> None:
-        self._odb = repository.odb
-        self._directory = layout.objects
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._directory = repository.layout.objects
         self._kept: set[tuple[Oid, bool]] = set()
 
     def read(self, oid: Oid, limit: int) -> tuple[str, bytes]:
@@ -74,7 +80,11 @@ class Objects:
             raise NotFound("object", oid) from None
         except (pygit2.GitError, ValueError) as fault:
             raise ObjectDamaged(oid, str(fault)) from fault
-        return _KINDS[ObjectType(kind)], data
+        return _KINDS[int(kind)], data
+
+    @cached_property
+    def _odb(self) -> "pygit2.Odb":
+        return self._repository.opened.odb
 
     def exists(self, oid: Oid) -> bool:
         """Says whether the object is there."""
@@ -106,19 +116,13 @@ class Objects:
 class Refs:
     """The refs of one repository."""
 
-    def __init__(self, repository: "pygit2.Repository", layout: Layout) -> None:
+    def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._common_dir = layout.common_dir
+        self._common_dir = repository.layout.common_dir
 
     def read(self, name: str) -> Oid | None:
         """Returns what a ref points at, or nothing."""
-        try:
-            target = self._repository.references[name].target
-        except KeyError:
-            return None
-        except (pygit2.GitError, ValueError, OSError) as fault:
-            raise ObjectDamaged(name, f"the ref cannot be read: {fault}") from fault
-        return Oid(str(target))
+        return read_ref(self._common_dir, name)
 
     def list(self, prefix: str, damaged: MutableSequence[str] | None = None) -> Mapping[str, Oid]:
         """Returns every ref below a prefix, sorted by name, and adds to `damaged` those that cannot be read."""
@@ -138,7 +142,7 @@ class Refs:
             pause = min(pause * 2, 0.1)
 
     def _swap(self, name: str, old: Oid | None, new: Oid | None) -> None:
-        with self._repository.transaction() as transaction:
+        with self._repository.opened.transaction() as transaction:
             transaction.lock_ref(name)
             found = self.read(name)
             if found != old:
@@ -157,8 +161,7 @@ def line_hunks(old: bytes, new: bytes, *, slide: bool = True) -> list[LineHunk]:
     """
     if old == new:
         return []
-    flag = DIFF_FLAGS if slide else DiffOption.FORCE_TEXT
-    patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=flag)
+    patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=_diff_flags(slide))
     return [
         LineHunk(
             hunk.old_start - (1 if hunk.old_lines else 0),
@@ -168,6 +171,13 @@ def line_hunks(old: bytes, new: bytes, *, slide: bool = True) -> list[LineHunk]:
         )
         for hunk in patch.hunks
     ]
+
+
+@cache
+def _diff_flags(slide: bool) -> "pygit2.enums.DiffOption":
+    """As git's own diff and blame: every content by lines, hunks slid to where indentation says a block begins."""
+    options = pygit2.enums.DiffOption
+    return options.FORCE_TEXT | options.INDENT_HEURISTIC if slide else options.FORCE_TEXT
 
 
 def patch_body(old: bytes, new: bytes) -> bytes:
@@ -181,8 +191,12 @@ def patch_body(old: bytes, new: bytes) -> bytes:
 class Config:
     """Git's configuration as this repository sees it."""
 
-    def __init__(self, repository: "pygit2.Repository") -> None:
-        self._config = repository.config
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+
+    @cached_property
+    def _config(self) -> "pygit2.Config":
+        return self._repository.opened.config
 
     def text(self, name: str) -> str | None:
         """Returns one setting as it was written, or nothing."""

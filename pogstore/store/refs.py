@@ -10,6 +10,7 @@ from collections.abc import MutableSequence
 from pathlib import Path
 from urllib.parse import quote
 
+from pogstore.errors import ObjectDamaged
 from pogstore.model import Oid, TaskId
 
 TASKS = "refs/pog/tasks/"
@@ -20,6 +21,7 @@ BY_CLASS = {"content": CONTENT, "private": PRIVATE}
 
 _OID = re.compile(rb"[0-9a-f]{40}")
 _LONGEST = 1024
+_SAFELY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _OF_TASK = re.compile(r"refs/pog/(?:tasks|content|private)/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -88,21 +90,40 @@ def _loose_refs(common_dir: Path, name: str, damaged: MutableSequence[str]) -> l
     return found
 
 
+def read_ref(common_dir: Path, name: str) -> Oid | None:
+    """Returns what a ref points at, or nothing; raises `ObjectDamaged` if its file holds no oid.
+
+    Looks for a file first, as `list_refs` does.
+    """
+    try:
+        text = _text_of(str(common_dir / name))
+    except OSError as fault:
+        raise ObjectDamaged(name, f"the ref cannot be read: {fault.strerror}") from fault
+    if text is None:
+        return _packed_refs(common_dir / "packed-refs", name).get(name)
+    if not _OID.fullmatch(text):
+        raise ObjectDamaged(name, "the ref cannot be read: its file holds no oid")
+    return Oid(text.decode())
+
+
 def _oid_in(path: str) -> Oid | None:
     """Returns the oid in a loose ref; nothing for a lock, a symbolic ref or an empty file."""
-    if path.endswith(".lock"):
+    text = None if path.endswith(".lock") else _text_of(path)
+    return Oid(text.decode()) if text is not None and _OID.fullmatch(text) else None
+
+
+def _text_of(path: str) -> bytes | None:
+    """Returns what a small file holds, without following a link or waiting for a pipe; nothing if there is none."""
+    try:
+        descriptor = os.open(path, _SAFELY)  # for thousands of them, file objects would be felt
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # for thousands of them, file objects are felt
-    except (FileNotFoundError, IsADirectoryError):
-        return None
-    try:
-        text = os.read(descriptor, _LONGEST).strip()
+        return os.read(descriptor, _LONGEST).strip()
     except IsADirectoryError:
         return None
     finally:
         os.close(descriptor)
-    return Oid(text.decode()) if _OID.fullmatch(text) else None
 
 
 def _packed_refs(path: Path, prefix: str) -> dict[str, Oid]:

@@ -28,6 +28,12 @@ def tips(database: sqlite3.Connection) -> dict[str, Oid]:
     return dict(database.execute("SELECT name, oid FROM refs"))
 
 
+def tip(database: sqlite3.Connection, ref: str) -> Oid | None:
+    """Returns what one ref pointed at when the index was brought up."""
+    row = database.execute("SELECT oid FROM refs WHERE name = ?", (ref,)).fetchone()
+    return Oid(row[0]) if row else None
+
+
 def task_tips(database: sqlite3.Connection) -> dict[TaskId, Oid]:
     """Returns what each task's ref pointed at when the index was brought up."""
     rows = database.execute(

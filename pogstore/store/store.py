@@ -36,9 +36,9 @@ class Store:
 
     def __init__(self, place: Layout) -> None:
         self.layout = place
-        repository = libgit2.open_repository(place)
-        self.objects = libgit2.Objects(repository, place)
-        self.refs = libgit2.Refs(repository, place)
+        repository = libgit2.Repository(place)
+        self.objects = libgit2.Objects(repository)
+        self.refs = libgit2.Refs(repository)
         self.config = libgit2.Config(repository)
         self.git = Git(place.git_dir, place.work_tree)
         self.index = Index(place.own / "index.sqlite3")

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pogstore.errors import ObjectDamaged
 from pogstore.model import Oid
 from pogstore.store.refs import (
     class_of,
     content_ref,
     list_refs,
+    read_ref,
     task_of,
     task_ref,
     tracking_prefix,
@@ -79,6 +81,8 @@ def test_the_listing_is_gits(repo: Repo, commits: list[str]) -> None:
             repo.git("pack-refs", "--all")
         for prefix in ("refs/pog/", "refs/pog/tasks/", "refs/pog-remotes/", "refs/none/"):
             assert list_refs(repo.path / ".git", prefix) == listed_by_git(repo, prefix)
+        there = listed_by_git(repo, "refs/")
+        assert {name: read_ref(repo.path / ".git", name) for name in names} == {name: there.get(name) for name in names}
     assert list(list_refs(repo.path / ".git", "refs/pog/")) == sorted(list_refs(repo.path / ".git", "refs/pog/"))
 
 
@@ -114,6 +118,12 @@ def test_what_is_no_file_is_passed_over_and_never_waited_for(repo: Repo, commits
     (tasks / "folder").symlink_to(tmp_path)
     (tasks / "real").write_text(commits[1] + "\n")
     assert list_refs(repo.path / ".git", "refs/pog/") == {"refs/pog/tasks/real": commits[1]}
+    assert read_ref(repo.path / ".git", "refs/pog/tasks/real") == commits[1]
+    assert read_ref(repo.path / ".git", "refs/pog/tasks") is None
+    assert read_ref(repo.path / ".git", "refs/pog/tasks/real/below") is None
+    for name in ("fifo", "link"):
+        with pytest.raises(ObjectDamaged):
+            read_ref(repo.path / ".git", f"refs/pog/tasks/{name}")
 
 
 def test_no_ref_is_missed_while_refs_are_packed(repo: Repo, commits: list[str], make_repo: Callable[..., Repo]) -> None:
