@@ -1,0 +1,1 @@
+"""Agents: one file an agent, its hook and what it says. Floor 6."""
