@@ -8,7 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import click
 
@@ -26,6 +26,8 @@ _SELECTOR = "(?<![\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
 _HIDDEN = re.compile(f"[{_CLASS}\n]|{_SELECTOR}")
 _HIDDEN_BUT_NEWLINE = re.compile(f"[{_CLASS}]|{_SELECTOR}")
 ELLIPSIS = "…"
+_EPOCH = date(1970, 1, 1).toordinal()
+_DAY = 86_400_000_000
 
 
 def safe(text: str, *, lines: bool = False) -> str:
@@ -130,7 +132,10 @@ def when(time: int, offset: int = 0) -> str:
 
 def day(time: int) -> str:
     """Returns the date of a time in µs."""
-    return when(time)[:10]
+    try:
+        return date.fromordinal(_EPOCH + time // _DAY).isoformat()
+    except (OverflowError, ValueError):
+        return when(time)[:10]
 
 
 def who(actor: Actor | None) -> str:

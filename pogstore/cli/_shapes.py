@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 EVENT = "{id, task, kind, clock, time, actor?, v, …}"
 _LINE = (
-    "{task, title, status, category, priority, tags, aliases, claimed_by, events, first_time, last_time, incomplete?}"
+    "{task, title, status, category, priority, tags, aliases, claimed_by, events, first_time, last_time, "
+    "incomplete?, damaged?}"
 )
 TASK = (
     "{task, title, status, intent?, description?, category?, priority?, tags?, checklist?: [{text, done, …}], inputs?, "
@@ -28,7 +29,7 @@ _STEP = "{command, output}"
 _IMPORTED = "{tasks, events, known, redacted, oddities: [{code, where, detail}]}"
 
 ERROR = "{error: {code, message, hint, retryable}}"
-"""What stands on standard error if a command fails; standard output is then empty."""
+"""What stands on standard error if a command fails."""
 
 SHAPES: Mapping[str, str] = {
     "init": "{enabled, changed}",

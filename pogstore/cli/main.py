@@ -4,6 +4,7 @@ Exit statuses: 0 done, 1 a negative answer, 3 a damaged store, 4 refused by poli
 interrupted. Never 2, which agents read as "block".
 """
 
+import gc
 import os
 import signal
 import sys
@@ -25,6 +26,8 @@ from pogstore.errors import BadInput
 WIDEST = 100
 FORBIDDEN = 2
 """An exit status that agents take for "block"; nothing here may end with it."""
+COLLECTED_AFTER = 100_000
+"""Objects that a process may make before cycles among them are looked for: most commands end sooner."""
 LATE = ("pygit2",)
 """What takes longer to load than most commands take to answer, and stands behind one door."""
 EPILOG = """\
@@ -129,8 +132,10 @@ def main() -> None:
     _open_standard_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt_once)
+    gc.set_threshold(COLLECTED_AFTER)
     status = run()
     _errors.abandon_output()
+    gc.freeze()  # the system takes memory back faster than the collector can look through it at the end
     sys.exit(status)
 
 

@@ -69,6 +69,7 @@ def test_which_lines_and_which_revision(tea: Tea) -> None:
     assert numbers("--", "brew.py") == list(range(1, 21))
     assert len(tea.here("blame", "--json", "--", "README", "brew.py").json) == 2
     assert tea.here("blame", "--", "HEAD", status=128).stderr.startswith("error: no file matches 'HEAD'")
+    assert tea.here("blame", "--", "HEAD", "brew.py", status=128).stderr.startswith("error: no file matches 'HEAD'")
     assert tea.here("blame", "-L", "90,95", "brew.py", status=128).stdout == ""
 
 

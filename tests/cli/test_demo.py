@@ -47,14 +47,15 @@ def test_the_whole_demo(pog: Pog, tmp_path: Path) -> None:
     place = tmp_path / "tea"
     env = {
         "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "user.name",
-        "GIT_CONFIG_VALUE_0": "X",
+        "GIT_CONFIG_KEY_0": "color.ui",
+        "GIT_CONFIG_VALUE_0": "always",
         "POG_ACTOR": "x",
         "POG_TASK": "y",
     }
     said = pog("demo", str(place), env=env)
     assert said.stderr == ""
     assert "\x1b" not in said.stdout
+    assert "<U+" not in said.stdout, "a step was coloured"
     assert "Somebody" not in said.stdout
     lines = said.stdout.splitlines()
     headings = [line for line in lines if line.startswith("# ")]
