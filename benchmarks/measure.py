@@ -17,6 +17,8 @@ from statistics import median
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
+SLOWER = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONDEVMODE", "COVERAGE_PROCESS_START")
+"""What would make our processes slower than an installed package is."""
 HEADINGS = ("question", "ours", "beside", "", "ratio", "aim", "")
 
 
@@ -169,7 +171,7 @@ def main(rows: Rows, *, events: int, quick: int, runs: int = 5) -> None:
 
 def seal(home: Path) -> None:
     """Hides the person's own configuration and hooks from every git and every store of this process."""
-    for name in [name for name in os.environ if name.startswith(("GIT_", "POG_"))]:
+    for name in [name for name in os.environ if name.startswith(("GIT_", "POG_")) or name in SLOWER]:
         del os.environ[name]
     config = home / "gitconfig"
     config.write_text(

@@ -4,7 +4,7 @@ Everything is gathered first and written at the end: objects (one pack if there 
 the task refs, each by compare-and-swap. Lives under the store's lock.
 """
 
-import secrets
+import os
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -129,7 +129,7 @@ class Batch:
 
     def add_text(self, task: TaskId, text: str, class_: str) -> Text:
         """Adds a text with a salt drawn now, and returns how events name it. The caller has redacted it."""
-        data = content.salted(codec.scrub(text), secrets.token_hex(content.SALT_DIGITS // 2))
+        data = content.salted(codec.scrub(text), os.urandom(content.SALT_DIGITS // 2).hex())
         blob = content.blob_id(data)
         size = len(data) - content.SALT_DIGITS - 1
         if len(data) > self._host.max_blob:

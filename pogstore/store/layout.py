@@ -12,6 +12,7 @@ from pogstore.errors import NotARepository, UnsupportedRepository
 from pogstore.store import gitcli
 
 _QUESTIONS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--is-inside-git-dir", "--show-object-format")
+_LAST_QUESTION = "--show-toplevel"  # an error where there is no work tree, after all the other answers
 _OWN = "pog"
 
 
@@ -46,21 +47,21 @@ def discover(path: Path, env: dict[str, str] | None = None) -> Layout:
     Raises `NotARepository` with git's own reason (an unsafe owner included) and `UnsupportedRepository`.
     """
     seen = gitcli.environment() if env is None else env
-    status, output, fault = gitcli.rev_parse(path, _QUESTIONS, seen)
-    if status:
+    status, output, fault = gitcli.rev_parse(path, (*_QUESTIONS, _LAST_QUESTION), seen)
+    if status and not output:
         raise NotARepository(str(path), _reason(fault))
     answers = output.removesuffix("\n").split("\n")
-    if len(answers) != len(_QUESTIONS):
-        raise UnsupportedRepository(str(path), "a line feed in the name of a git directory")
-    git_dir, common_dir, bare, in_git_dir, object_format = answers
-    top = None
-    if bare == "false" and in_git_dir == "false":
-        top = Path(os.path.realpath(gitcli.rev_parse(path, ("--show-toplevel",), seen)[1].removesuffix("\n")))
-    elif bare == "false":
+    if len(answers) != len(_QUESTIONS) + (status == 0):
+        raise UnsupportedRepository(str(path), "a line feed in the name of a directory")
+    git_dir, common_dir, bare, in_git_dir, object_format, *top = answers
+    if bare == "false" and (in_git_dir == "true" or not top):
         raise NotARepository(str(path), "this is inside a git directory; run it in the work tree")
     place = Path(os.path.realpath(path))
     layout = Layout(
-        Path(os.path.realpath(place / git_dir)), Path(os.path.realpath(place / common_dir)), top, object_format
+        Path(os.path.realpath(place / git_dir)),
+        Path(os.path.realpath(place / common_dir)),
+        Path(os.path.realpath(top[0])) if top and bare == "false" else None,
+        object_format,
     )
     _check_supported(layout)
     return layout
