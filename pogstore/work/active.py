@@ -4,7 +4,6 @@ Two small files in the work tree's own git dir, so that linked work trees differ
 """
 
 import os
-import secrets
 from pathlib import Path
 
 from pogstore.model import TaskId
@@ -31,7 +30,7 @@ def worktree_id(layout: Layout) -> str:
     found = _lines(path)
     if found:
         return found[0]
-    drawn = secrets.token_hex(8)
+    drawn = os.urandom(8).hex()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="ascii") as file:
