@@ -49,7 +49,8 @@ class Texts:
             info = found.commits[line.commit]
             name = f"{mark}{line.commit[:SHORT]}"
             return [name, cut(safe(info.author), self._who), cut(safe(info.subject), self._title_width)]
-        return [f"{mark}{'0' * SHORT}", "unknown", cut(safe(line.reason or ""), self._title_width)]
+        reason = (line.reason or "").partition(",")[0]  # `why` says all of it
+        return [f"{mark}{'0' * SHORT}", "unknown", cut(safe(reason), self._title_width)]
 
     def _name(self, actor: Actor | None) -> str:
         several = actor is not None and len(self._models[short_who(actor)]) > 1

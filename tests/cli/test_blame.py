@@ -40,7 +40,7 @@ def test_the_text_form(tea: Tea) -> None:
     assert len({line.index(")") for line in lines}) == 1, "one column for the text"
     assert re.fullmatch(r" [0-9a-f]{8} \(Ada Example +tea +2026-01-05 +1\) \"\"\"How to brew tea.\"\"\"", lines[0])
     assert re.fullmatch(r"\*[0-9a-f]{8} \(claude-code +Steeping takes time +2026-03-02 +4\) def steep\(.*", lines[3])
-    assert re.fullmatch(r"\?00000000 \(unknown +not committed, and in no re… +- +20\) # mine", lines[-1])
+    assert re.fullmatch(r"\?00000000 \(unknown +not committed +- +20\) # mine", lines[-1])
     assert not any(line != line.rstrip() for line in lines)
 
 
