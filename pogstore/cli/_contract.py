@@ -30,7 +30,7 @@ _OPTIONS = (
     click.option("--description", metavar="TEXT|-", help="A longer description."),
     click.option("--category", metavar="WORD", help="Such as feature, bugfix, refactor, test, doc."),
     click.option("--priority", metavar="WORD", help="low, medium, high, urgent or critical."),
-    _many("--tag", "tags", "TAG", "A tag; may be given several times, as all that follow with one value each."),
+    _many("--tag", "tags", "TAG", "A tag."),
     _many("--item", "items", "TEXT", "A checklist item."),
     _many("--input", "inputs", "TEXT", "Something that the task needs."),
     _many("--context", "context_files", "PATH", "A file to read before."),

@@ -13,7 +13,16 @@ from pogstore.errors import BadInput
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-COMMON_EXITS = {0: "done", 128: "cannot", 129: "wrong usage"}
+EXITS = {
+    0: "done",
+    1: "negative answer",
+    3: "damaged store",
+    4: "refused by policy",
+    128: "cannot",
+    129: "wrong usage",
+    130: "interrupted",
+}
+COMMON_EXITS = {number: EXITS[number] for number in (0, 128, 129)}
 NO_SUCH_MOVE = {1: "the table of transitions has no such edge"}
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 _PATHSPECS = "pogstore.pathspecs"
@@ -45,8 +54,8 @@ class Verbs(click.Group):
 
 
 def exit_statuses(exits: Mapping[int, str]) -> str:
-    """Returns the line that ends every help."""
-    return "Exit status: " + ", ".join(f"{number} {meaning}" for number, meaning in sorted(exits.items())) + "."
+    """Returns what ends every help: a line for each status, which click is told not to fill."""
+    return "\b\nExit status:\n" + "\n".join(f"{number:>5}  {meaning}" for number, meaning in sorted(exits.items()))
 
 
 def pog_command(name: str, exits: Mapping[int, str] | None = None) -> Callable[[Callable[..., Any]], Verb]:

@@ -18,7 +18,7 @@ from types import FrameType, ModuleType
 import click
 
 from pogstore.cli import _errors
-from pogstore.cli._options import HELP_NAMES
+from pogstore.cli._options import EXITS, HELP_NAMES, exit_statuses
 from pogstore.cli._render import echo
 from pogstore.cli._table import COMMANDS, PORCELAIN, module_of, unknown_command, write_sections
 from pogstore.errors import BadInput
@@ -30,11 +30,10 @@ COLLECTED_AFTER = 100_000
 """Objects that a process may make before cycles among them are looked for: most commands end sooner."""
 LATE = ("pygit2",)
 """What takes longer to load than most commands take to answer, and stands behind one door."""
-EPILOG = """\
+EPILOG = f"""\
 'git pog help COMMAND' tells more of one; 'git pog help -a' lists the plumbing as well.
 
-Exit status: 0 done, 1 negative answer, 3 damaged store, 4 refused by policy, 128 cannot, 129 wrong usage,
-130 interrupted."""
+{exit_statuses(EXITS)}"""
 
 
 class _Late:

@@ -27,6 +27,8 @@ KEYED = "pog-new"
 def command(env: Env, title: str, key: str | None, start: bool, as_json: bool, **contract: object) -> None:
     """Make a task with a title, an intent and limits, and print its id.
 
+    What may be named more than once, such as --tag, --item and --allow, is given once for each value.
+
     A program that may not see the answer gives a --key, such as a random id, and calls again.
     """
     definition, links = defined(env, Definition(title=said(title, "TITLE")), (), contract)

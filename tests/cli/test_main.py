@@ -86,7 +86,7 @@ def test_every_command_explains_itself(page: Page, anywhere: Here) -> None:
     assert ". " not in first
     assert not first.split()[0].endswith(("s", "ing")), f"not an imperative: {first}"
     last = said.stdout.strip().split("\n\n")[-1]
-    assert last.split()[:4] == ["Exit", "status:", "0", "done,"]
+    assert last.split()[:4] == ["Exit", "status:", "0", "done"]
     assert all(f"{number} {meaning}" in " ".join(last.split()) for number, meaning in page.exits.items())
     assert 2 not in page.exits
     assert {0, 128, 129} <= page.exits.keys()
