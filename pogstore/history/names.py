@@ -82,13 +82,12 @@ def _candidates(store: Store, name: str, active: Active) -> tuple[list[TaskId], 
 
 
 def _event_at(store: Store, task: TaskId, point: str) -> Sealed:
-    """Returns the `n`th last event of a task, or the newest one that is not later than a date."""
+    """Returns the `n`th last event of a task (1 is the last), or the newest one that is not later than a date."""
     events = store.events(task)
-    if point.isdigit() and len(point) < 9:
-        back = int(point)
-        if back >= len(events):
-            raise NotFound("event", f"{task}@{{{point}}}", f"the task has {len(events)} events")
-        return events[-1 - back]
+    if re.fullmatch(r"[0-9]{1,8}", point):
+        if not 0 < int(point) <= len(events):
+            raise NotFound("event", f"{task}@{{{point}}}", f"the task has {len(events)} events, of which 1 is the last")
+        return events[-int(point)]
     limit = _moment(point)
     earlier = [sealed for sealed in events if sealed.event.time <= limit]
     if not earlier:
