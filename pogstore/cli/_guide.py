@@ -19,7 +19,7 @@ NAMES: Terms = {
     "PROJ-123": "an alias of a task",
     "@": "the active task: `POG_TASK`, else the one that was started last in this work tree",
     "@{-1}": "the one that was active before",
-    "TASK@{3}": "the third event before the last of a task",
+    "TASK@{3}": "the third last event of a task; 1 is the last",
     "TASK@{2026-11-30}": "the last event of a task on or before a day, or before a time such as `2026-11-30T12:00`",
     "--": "ends options and revisions: what follows are files",
 }

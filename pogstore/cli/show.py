@@ -25,8 +25,8 @@ def command(env: Env, name: str, events: bool, as_json: bool) -> None:
 
     Of a task: its contract, its state and its last events.
 
-    NAME is a prefix of an id, an alias, @ for the active task, @{-1} for the one before, TASK@{3} for the third event
-    before its last, or TASK@{2026-11-30} for its last one of that day.
+    NAME is a prefix of an id, an alias, @ for the active task, @{-1} for the one before, TASK@{3} for its third last
+    event, or TASK@{2026-11-30} for its last one of that day.
     """
     named = env.named(name)
     if named.event_id is not None:

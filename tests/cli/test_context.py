@@ -286,6 +286,12 @@ def test_an_event_has_many_names(named: tuple[Here, str, str]) -> None:
     here("note", "the last", "--task", "PROJ-1")
     ids = [event["id"] for event in here("log", "PROJ-1", "--json").json]
     assert here("show", ids[1][:12], "--json").json["id"] == ids[1]
+    for back, event in enumerate(ids, 1):
+        assert here("show", f"PROJ-1@{{{back}}}", "--json").json["id"] == event
+    here("start", one)
+    assert here("show", "@@{2}", "--json").json["id"] == here("show", "@{2}", "--json").json["id"] == ids[1]
+    assert here("show", "PROJ-1@{0}", status=128).stderr.endswith("of which 1 is the last\n")
+    assert here("show", "PROJ-1@{²}", status=128).stderr.startswith("error: '²': neither a number nor a date")
     assert here("show", "PROJ-1@{2026-01-05}", "--json").json["id"] == ids[0]
     assert here("show", f"{one}@{{2026-01-05T09:00:02}}", "--json").json["id"] == ids[1]
     assert here("show", "PROJ-1@{2025-12-31}", status=128).stderr.endswith("hint: the task has none that old\n")
