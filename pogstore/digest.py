@@ -1,11 +1,14 @@
 """The one door to BLAKE3: every hash that names an event or a content is made here.
 
-Knows bytes and nothing else.
+Knows bytes and nothing else. It stands on the path of every hook, so importing it must cost only the hash itself.
 """
 
-from typing import BinaryIO
-
 from blake3 import blake3
+
+TYPE_CHECKING = False  # what type checkers take it for; the module `typing` would cost more than all else here
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 CHUNK = 1 << 20
 
@@ -15,7 +18,7 @@ def hexdigest(data: bytes) -> str:
     return blake3(data).hexdigest()
 
 
-def hexdigest_stream(stream: BinaryIO) -> tuple[str, int]:
+def hexdigest_stream(stream: "BinaryIO") -> tuple[str, int]:
     """Returns the digest and the size of what a stream holds, read once in bounded memory."""
     hasher = blake3()
     size = 0
