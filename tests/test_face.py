@@ -105,13 +105,13 @@ def test_a_program_needs_no_command_line(repo: Repo) -> None:
     """The main job through the face alone: a task, a step, blame, rollback, undo, verify."""
     repo.git("config", "pog.enabled", "true")
     path = repo.path / "a.txt"
-    repo.commit({"a.txt": "one\ntwo\n"})
+    repo.commit({"a.txt": "one\ntwo\nthree\n"})
     store = pogstore.open(repo.path)
     task = pogstore.new_task_id(STARTED, 7)
     pogstore.define(store, task, pogstore.Definition(title="a task"), BY)
     pogstore.start(store, task, BY)
     before = pogstore.FileVersion(mode="100644", data=path.read_bytes())
-    path.write_text("one\n1.5\ntwo\n")
+    path.write_text("one\nTWO\nthree\n")
     after = pogstore.FileVersion(mode="100644", data=path.read_bytes())
     step = pogstore.Draft(
         kind="stepped", time=time.time_ns() // 1000, actor=pogstore.Actor(type="agent", name="robot"),
@@ -123,11 +123,11 @@ def test_a_program_needs_no_command_line(repo: Repo) -> None:
     assert [line.owner for line in pogstore.blame(store, b"a.txt").lines] == ["commit", "event", "commit"]
     by = BY._replace(worktree="w")
     done = pogstore.rollback(store, [pogstore.Named(task)], by)
-    assert path.read_text() == "one\ntwo\n"
+    assert path.read_text() == "one\ntwo\nthree\n"
     assert done.plan.writes
     pogstore.undo(store, by)
-    assert path.read_text() == "one\n1.5\ntwo\n"
-    path.write_text("one\nother\ntwo\n")
+    assert path.read_text() == "one\nTWO\nthree\n"
+    path.write_text("one\nzwei\nthree\n")
     with pytest.raises(pogstore.Conflict):
         pogstore.rollback(store, [pogstore.Named(task)], by)
     assert pogstore.verify(store).ok
