@@ -13,7 +13,7 @@ LINES = 60
 
 def rows(options: Options) -> Iterator[Row]:
     """Yields one figure."""
-    ours, theirs = beside_fast_import(options, edits(options.events))
+    ours, theirs = beside_fast_import(options, edits(options.events), fsync=True)
     yield compare(
         f"import of {options.events:,} steps, each with 2 versions and 2 texts",
         ours,

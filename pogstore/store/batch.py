@@ -8,11 +8,13 @@ import os
 from collections.abc import Mapping
 from typing import Protocol
 
+import msgspec
+
 from pogstore import codec, graph
 from pogstore.errors import NotFound, ObjectDamaged
 from pogstore.model import BlobId, Event, Oid, Path, Sealed, Side, TaskId, Text
 from pogstore.store import chain, content, rows
-from pogstore.store.carrier import carrier, content_commit
+from pogstore.store.carrier import EMPTY_TREE, carrier, content_commit
 from pogstore.store.clock import write_clock
 from pogstore.store.contract import NewObject, Objects, Refs
 from pogstore.store.index import Index
@@ -103,7 +105,7 @@ class Batch:
         parents = () if head is None else (head.event_id,)
         above = [] if head is None else [head.event.clock]
         clock = graph.next_clock(above, 0 if imported else self._highest())
-        sealed = codec.encode(_placed(event, parents, clock))
+        sealed = codec.encode(msgspec.structs.replace(event, parents=parents, clock=clock))
         self._add_carrier(sealed, [tip] if (tip := self.tip(task_ref(task))) else [])
         self.accept(clock)  # over a head that is ahead it does not count
         return sealed
@@ -182,9 +184,11 @@ class Batch:
 
     def _add_carrier(self, sealed: Sealed, parents: list[Oid]) -> None:
         task = sealed.event.task
-        self.tip(task_ref(task))
-        self._add_object("tree", b"")
-        self._moved[task_ref(task)] = self._add_object("commit", carrier(sealed, parents))
+        ref = task_ref(task)
+        self.tip(ref)
+        if EMPTY_TREE not in self._objects:
+            self._add_object("tree", b"")
+        self._moved[ref] = self._add_object("commit", carrier(sealed, parents))
         self._tips[task] = sealed
         self._newest[task] = max(self._newest.get(task, 0), sealed.event.time)
 
@@ -206,8 +210,3 @@ class Batch:
             commit = content_commit(tree, [tip] if tip else [], self._time(task))
             self._moved[ref] = self._add_object("commit", commit)
         self._contents.clear()
-
-
-def _placed(event: Event, parents: tuple[str, ...], clock: int) -> Event:
-    fields = {name: getattr(event, name) for name in event.__struct_fields__}
-    return type(event)(**(fields | {"parents": parents, "clock": clock}))

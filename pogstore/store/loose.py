@@ -40,7 +40,7 @@ _STORED_BELOW = 4000
 
 def oid_of(kind: str, data: bytes, algorithm: str = "sha1") -> Oid:
     """Returns the name that git gives to an object; `algorithm` is the repository's, in hashlib's spelling."""
-    hasher = hashlib.new(algorithm, _header(kind, len(data)), usedforsecurity=False)
+    hasher = getattr(hashlib, algorithm)(_header(kind, len(data)), usedforsecurity=False)
     hasher.update(data)
     return Oid(hasher.hexdigest())
 

@@ -10,7 +10,21 @@ import msgspec
 
 from pogstore import codec, redact
 from pogstore.draft import Draft, DraftChange, DraftText, FileVersion, TaskDrafts
-from pogstore.model import FORMAT, KINDS, Change, Definition, Event, EventId, Path, Side, Slice, TaskId, Text
+from pogstore.model import (
+    FORMAT,
+    KINDS,
+    Actor,
+    Change,
+    Definition,
+    Event,
+    EventId,
+    Path,
+    Side,
+    Slice,
+    Source,
+    TaskId,
+    Text,
+)
 from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store
@@ -56,6 +70,7 @@ class _Intake:
         self.store, self.batch, self.imported = store, batch, imported
         self.tasks = self.events = self.known = 0
         self.redacted: dict[str, int] = {}
+        self._actors: dict[Actor, object] = {}
 
     def take_task(self, drafts: TaskDrafts) -> None:
         task = drafts.task
@@ -136,16 +151,22 @@ class _Intake:
         if source is not None and draft.raw is not None:
             source = msgspec.structs.replace(source, raw=self._text(task, draft.raw))
         common: dict[str, object] = {"v": FORMAT, "kind": draft.kind, "task": task, "clock": 1, "time": draft.time}
-        common["actor"] = _scrubbed(_plain(draft.actor))
+        common["actor"] = self._actor(draft.actor)
         if draft.offset:
             common["offset"] = draft.offset
         if draft.links:
             common["links"] = _plain(draft.links)
         if source is not None:
-            common["source"] = _scrubbed(_plain(source))
+            common["source"] = _plain_source(source)
         if draft.inferred:
             common["inferred"] = True
         return common
+
+    def _actor(self, actor: Actor) -> object:
+        """Returns an actor as plain values; a session has thousands of events of the same one."""
+        if actor not in self._actors:
+            self._actors[actor] = _scrubbed(_plain(actor))
+        return self._actors[actor]
 
     def _change(self, task: TaskId, change: DraftChange) -> Change:
         return Change(
@@ -191,6 +212,10 @@ def _map_texts(value: object, clean: Callable[[str], str]) -> object:
             return [_map_texts(item, clean) for item in value]
         case _:
             return value
+
+
+def _plain_source(source: Source) -> object:
+    return _plain(msgspec.structs.replace(source, format=codec.scrub(source.format), key=codec.scrub(source.key)))
 
 
 def _scrubbed(value: object) -> object:
