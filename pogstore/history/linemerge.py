@@ -12,6 +12,7 @@ from typing import NamedTuple
 from pogstore.history.lines import split
 
 Hunks = Sequence[tuple[int, int, int, int]]
+Diff = Callable[[bytes, bytes], Hunks]
 SNIFFED = 8000
 """Bytes in which a NUL makes a content binary, as in git."""
 
@@ -38,7 +39,7 @@ def is_binary(data: bytes) -> bool:
     return b"\0" in data[:SNIFFED]
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes, hunks: Callable[[bytes, bytes], Hunks]) -> bytes | None:
+def merge(base: bytes, ours: bytes, theirs: bytes, hunks: Diff) -> bytes | None:
     """Returns `ours` with what leads from `base` to `theirs`; nothing on a conflict.
 
     If two of the three are equal, the answer is clear whatever they hold; otherwise a binary one is a conflict.
@@ -59,6 +60,29 @@ def merge(base: bytes, ours: bytes, theirs: bytes, hunks: Callable[[bytes, bytes
         found += [*old[at : region.start], *lines]
         at = region.end
     return _joined(found + old[at:])
+
+
+def is_taken_out(before: bytes, after: bytes, now: bytes, hunks: Diff) -> bool:
+    """Says whether a change from `before` to `after` is not in a text any more.
+
+    What it touched is there as it was before, untouched by what came since; and the text has more of `before` than of
+    `after`, for among lines that are all alike (blank ones, closing brackets) the first alone says little.
+    """
+    if not is_nearer(now, before, after, hunks):
+        return False
+    edits = _edits(split(now), hunks(before, now)), _edits(split(after), hunks(before, after))
+    return not any(region.ours and region.theirs for region in _regions(*edits))
+
+
+def is_nearer(text: bytes, one: bytes, other: bytes, hunks: Diff) -> bool:
+    """Says whether fewer lines lead from a text to one than to another; of a binary nobody can say."""
+    if any(map(is_binary, (text, one, other))):
+        return False
+    return _distance(one, text, hunks) < _distance(other, text, hunks)
+
+
+def _distance(one: bytes, other: bytes, hunks: Diff) -> int:
+    return sum(old_lines + new_lines for _, old_lines, _, new_lines in hunks(one, other))
 
 
 def _edits(new: list[bytes], hunks: Hunks) -> list[_Edit]:

@@ -4,7 +4,7 @@ An operation is one event for each task that it concerns, or several where one w
 the first by a `follows` link, so that they are taken back together. Knows nothing of the rules by which a plan is made.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path as FilePath
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from pogstore.history.plans import Done, Effect, Plan, TaskPlan
 from pogstore.model import (
     FORMAT,
     Change,
+    EventId,
     Link,
     Path,
     Replayed,
@@ -37,6 +38,7 @@ from pogstore.work.writer import Write, apply
 
 KINDS = ("rolled_back", "restored", "replayed")
 FOLLOWS = "follows"
+UNDO = "undo"
 
 
 class Manner(NamedTuple):
@@ -75,13 +77,37 @@ def last_operation(store: Store, worktree: str | None) -> tuple[Sealed, ...]:
     """Returns the events of the last rollback, restore, replay or undo that changed files in a work tree."""
     for sealed in store.newest_of(KINDS):
         if isinstance(sealed.event, RolledBack | Restored | Replayed) and sealed.event.worktree == worktree:
-            together = _together(store, sealed)
+            together = operation_of(store, sealed)
             if any(getattr(each.event, "changes", ()) for each in together):
                 return together
     raise NotFound("operation", "undo", "nothing was rolled back, restored or replayed in this work tree")
 
 
-def _together(store: Store, sealed: Sealed) -> tuple[Sealed, ...]:
+def targets_of(sealed: Sealed) -> tuple[EventId, ...]:
+    """Returns the events whose effects an event of an operation took out; none of any other event."""
+    event = sealed.event
+    if isinstance(event, RolledBack) or (isinstance(event, Restored) and event.strategy == UNDO):
+        return event.targets
+    return ()
+
+
+def standing(events: Iterable[Sealed]) -> list[EventId]:
+    """Returns the events of a list in replay order that still stand: not the operations that were undone, nor undos."""
+    stands: dict[EventId, bool] = {}
+    undone_by: dict[EventId, set[EventId]] = {}
+    for sealed in events:
+        event = sealed.event
+        if not isinstance(event, Restored) or event.strategy != UNDO:
+            stands[sealed.event_id] = True
+            continue
+        undone = {each for target in event.targets for each in undone_by.get(target, {target})}
+        undone_by[sealed.event_id] = undone
+        if event.part is None or event.part.n == 1:
+            stands |= {each: not stands.get(each, True) for each in undone}
+    return [event_id for event_id, is_standing in stands.items() if is_standing]
+
+
+def operation_of(store: Store, sealed: Sealed) -> tuple[Sealed, ...]:
     """Returns all events of the operation that an event belongs to."""
     links: tuple[Link, ...] = getattr(sealed.event, "links", ())
     first = next((store.event(link.event) for link in links if link.rel == FOLLOWS and link.event), sealed)
@@ -107,7 +133,7 @@ def _record(store: Store, batch: Batch, plan: Plan, by: By, manner: Manner) -> t
 
 
 def _events(batch: Batch, own: TaskPlan, by: By, manner: Manner) -> Iterator[RolledBack | Restored]:
-    """Yields the event for one task, or its parts: the first says what it is about, each has some of the changes."""
+    """Yields the event for one task, or its parts, each with some of the changes."""
     changes = tuple(_change(batch, own.task, effect) for effect in own.effects)
     slices = [changes[at : at + PART_CHANGES] for at in range(0, len(changes), PART_CHANGES)] or [()]
     for number, part in enumerate(slices, 1):
@@ -120,8 +146,8 @@ def _events(batch: Batch, own: TaskPlan, by: By, manner: Manner) -> Iterator[Rol
             actor=by.actor,
             worktree=by.worktree,
             part=Slice(n=number, of=len(slices)) if len(slices) > 1 else None,
-            targets=own.targets if number == 1 else (),
-            outcomes=own.outcomes if number == 1 else (),
+            targets=own.targets,
+            outcomes=own.outcomes,
             strategy=manner.strategy,
             changes=part,
         )

@@ -8,20 +8,22 @@ from collections.abc import Iterable, Sequence
 
 from pogstore import state
 from pogstore.errors import Incomplete, NotFound
+from pogstore.graph import replay_order
 from pogstore.history.blame import effective_times
 from pogstore.history.names import Named
-from pogstore.history.operations import Manner, carry_out, last_operation
+from pogstore.history.operations import UNDO, Manner, carry_out, last_operation, operation_of, standing, targets_of
 from pogstore.history.plans import Done, Effect, Obstacle, Plan, TaskPlan
 from pogstore.history.takeout import (
     APPLIED,
     IDENTICAL,
     SKIPPED,
-    Obstructed,
-    Tree,
+    Case,
+    Told,
     put_back,
     spelled,
     take_out,
 )
+from pogstore.history.tree import Obstructed, Tree
 from pogstore.model import (
     Change,
     EventId,
@@ -49,13 +51,14 @@ def plan_rollback(store: Store, named: Sequence[Named]) -> Plan:
     The order in which they are named means nothing: the newest goes first, in the order in which blame takes them.
     Raises `NotFound` for a name without a recorded change, and `Incomplete` where a newer reader is needed.
     """
-    asked = _asked_for(store, named)
-    targets = [sealed for sealed in asked if _changes(sealed)]
-    planning = _Planning(store, targets)
-    for sealed in reversed(targets):
-        planning.take_out(sealed)
-    uncovered = tuple(sealed.event_id for sealed in asked if _is_uncovered(sealed))
-    return planning.plan()._replace(uncovered=uncovered)
+    with store.one_moment():
+        asked = _asked_for(store, named)
+        targets = [sealed for sealed in asked if _changes(sealed)]
+        planning = _Planning(store, targets)
+        for sealed in reversed(targets):
+            planning.take_out(sealed)
+        uncovered = tuple(sealed.event_id for sealed in asked if _is_uncovered(sealed))
+        return planning.plan()._replace(uncovered=uncovered)
 
 
 def plan_undo(store: Store, worktree: str | None) -> Plan:
@@ -63,12 +66,12 @@ def plan_undo(store: Store, worktree: str | None) -> Plan:
 
     Every path must hold exactly what that operation wrote. Raises `NotFound` if there is none.
     """
-    store.refresh()
-    targets = last_operation(store, worktree)
-    planning = _Planning(store, targets)
-    for sealed in reversed(targets):
-        planning.put_back(sealed)
-    return planning.plan()
+    with store.one_moment():
+        targets = last_operation(store, worktree)
+        planning = _Planning(store, targets)
+        for sealed in reversed(targets):
+            planning.put_back(sealed)
+        return planning.plan()
 
 
 def apply_rollback(store: Store, plan: Plan, by: By) -> Done:
@@ -78,7 +81,7 @@ def apply_rollback(store: Store, plan: Plan, by: By) -> Done:
 
 def apply_undo(store: Store, plan: Plan, by: By) -> Done:
     """Carries an undo out; raises `Conflict`, with nothing written, if something stands in the way."""
-    return carry_out(store, plan, by, Manner(Restored, "undo"))
+    return carry_out(store, plan, by, Manner(Restored, UNDO))
 
 
 class _Planning:
@@ -96,10 +99,13 @@ class _Planning:
         """Plans the inverse of one target."""
         for change in _changes(sealed):
             try:
-                names = self._history.moves(change.path, sealed)
-                self._came_of[sealed.event_id].append(take_out(self._store, self._tree, sealed, change, names))
+                self._came_of[sealed.event_id].append(take_out(self._case(sealed, change)))
             except Obstructed as fault:
                 self._obstruct(sealed, fault)
+
+    def _case(self, sealed: Sealed, change: Change) -> Case:
+        names = self._history.moves(change.path, sealed)
+        return Case(self._store, self._tree, sealed, change, names, lambda: self._history.told(change, names, sealed))
 
     def put_back(self, sealed: Sealed) -> None:
         """Plans what was before one event of an operation of ours."""
@@ -130,9 +136,9 @@ class _Planning:
     def _obstruct(self, sealed: Sealed, fault: Obstructed) -> None:
         self._came_of[sealed.event_id].append(CONFLICTED)
         path = fault.path.encode("utf-8", "surrogateescape")
-        taken = self._came_of.keys()
-        later = [other.event_id for other in self._history.after(path, sealed) if other.event_id not in taken]
-        self._obstacles.append(Obstacle(path_of(path), fault.reason, sealed.event_id, tuple(later)))
+        later = standing(self._history.after(path, sealed))
+        others = tuple(event_id for event_id in later if event_id not in self._came_of)
+        self._obstacles.append(Obstacle(path_of(path), fault.reason, sealed.event_id, others))
 
 
 class _History:
@@ -145,11 +151,9 @@ class _History:
 
     def after(self, path: bytes, sealed: Sealed) -> list[Sealed]:
         """Returns the events on a path that came after one of them."""
-        if path not in self._on:
-            self._on[path] = [found for _, found in effective_times(self._store.events_on(path))]
-            self._places[path] = {found.event_id: at for at, found in enumerate(self._on[path])}
+        events = self._all(path)
         place = self._places[path].get(sealed.event_id)
-        return [] if place is None else self._on[path][place + 1 :]
+        return [] if place is None else events[place + 1 :]
 
     def moves(self, path: Path, sealed: Sealed) -> list[str]:
         """Returns the names to which events after one have moved a file, in order."""
@@ -164,6 +168,31 @@ class _History:
             name, since = moved
             names.append(name.decode("utf-8", "surrogateescape"))
         return names
+
+    def told(self, change: Change, names: Sequence[str], sealed: Sealed) -> Told | None:
+        """Returns what the last of our operations that took a change out, or put it back, saw of its file."""
+        paths = {path_bytes(change.path), *(name.encode("utf-8", "surrogateescape") for name in names)}
+        told, is_out = None, {sealed.event_id: False}
+        for operation in self._operations(paths):
+            together = operation_of(self._store, operation)
+            undone = [is_out[target] for each in together for target in targets_of(each) if target in is_out]
+            if not undone:
+                continue
+            is_out |= {each.event_id: not undone[0] for each in together}
+            for done in _changes(operation):
+                if path_bytes(done.path) in paths:
+                    told = Told(done.after, done.before) if undone[0] else Told(done.before, done.after)
+        return told
+
+    def _operations(self, paths: Iterable[bytes | None]) -> list[Sealed]:
+        found = {each.event_id: each for path in paths if path for each in self._all(path) if targets_of(each)}
+        return replay_order(found.values())
+
+    def _all(self, path: bytes) -> list[Sealed]:
+        if path not in self._on:
+            self._on[path] = [found for _, found in effective_times(self._store.events_on(path))]
+            self._places[path] = {found.event_id: at for at, found in enumerate(self._on[path])}
+        return self._on[path]
 
     def _move(self, name: bytes, since: Sealed) -> tuple[bytes, Sealed] | None:
         for sealed in self.after(name, since):

@@ -25,7 +25,7 @@ class Conversion:
     """Git's conversions in one work tree, as attributes and configuration stand when a path is first asked about."""
 
     def __init__(self, store: Store) -> None:
-        self._git, self._objects = store.git, store.layout.objects
+        self._git = store.git
         self._known: dict[str, dict[str, str]] = {}
 
     @cached_property
@@ -70,11 +70,10 @@ class Conversion:
 
     def _converted(self, inward: Sequence[str], outward: Sequence[str], data: bytes) -> bytes | None:
         with tempfile.TemporaryDirectory(prefix="pog-") as scratch:
-            others = str(self._objects).replace("\\", "\\\\").replace('"', '\\"')
-            places = {"GIT_OBJECT_DIRECTORY": scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{others}"'}
+            place = {"GIT_OBJECT_DIRECTORY": scratch}
             try:
-                stored = self._git.run("hash-object", "-w", "--stdin", *inward, stdin=data, env=places)
-                return self._git.run("cat-file", *outward, stored.stdout.decode().strip(), env=places).stdout
+                stored = self._git.run("hash-object", "-w", "--stdin", *inward, stdin=data, env=place)
+                return self._git.run("cat-file", *outward, stored.stdout.decode().strip(), env=place).stdout
             except GitFailed:  # an irreversible conversion under core.safecrlf, a required filter that is not there
                 return None
 

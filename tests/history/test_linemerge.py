@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, event, example, given, settings
 from hypothesis import strategies as st
 
-from pogstore.history.linemerge import SNIFFED, is_binary, merge
+from pogstore.history.linemerge import SNIFFED, is_binary, is_taken_out, merge
 from pogstore.store.libgit2 import line_hunks
 
 OURS, THEIRS, NOBODY = "ours", "theirs", "nobody"
@@ -240,6 +240,31 @@ def test_equal_edits_that_the_diffs_cut_otherwise_are_one() -> None:
         return [(0, 3, 0, 3)] if new.endswith(b"d\n") else [(0, 1, 0, 1), (2, 1, 2, 1), (3, 1, 3, 1)]
 
     assert merge(b"a\nb\nc\nd\n", b"A\nb\nC\nd\n", b"A\nb\nC\ne\n", hunks) == b"A\nb\nC\ne\n"
+
+
+BEFORE = b"def one():\n    return 1\n\n\ndef two():\n    return 2\n"
+AFTER = b"def one():\n    return 1\n\n\ndef agent():\n    return 0\n\n\ndef two():\n    return 2\n"
+GONE = {
+    "it is there": (AFTER, False),
+    "it is there, and more": (AFTER.replace(b"2", b"22") + b"\n\nMINE = 1\n", False),
+    "it is not": (BEFORE, True),
+    "it is not, and more is": (BEFORE.replace(b"2", b"22").replace(b"1", b"11") + b"\n\nMINE = 1\n", True),
+    "something else is in its place": (BEFORE.replace(b"def two", b"def mine():\n    return 3\n\n\ndef two"), False),
+    "half of it": (AFTER.replace(b"    return 0\n", b""), False),
+}
+
+
+@pytest.mark.parametrize(("now", "expected"), GONE.values(), ids=GONE)
+def test_a_change_is_taken_out_where_its_lines_are_as_before(now: bytes, expected: bool) -> None:
+    assert is_taken_out(BEFORE, AFTER, now, partial(line_hunks, slide=False)) is expected
+
+
+def test_a_blank_line_among_others_does_not_count_as_gone() -> None:
+    """It lies in the one place or the other, and git's diff chooses; what the whole text is nearer to decides."""
+    before, after = b"a\n\nb\n\nc\n", b"a\n\n\nb\n\nc\n"
+    now = b"A\n\n\nb\n\nc\n"
+    assert not is_taken_out(before, after, now, partial(line_hunks, slide=False))
+    assert merged(after, now, before) == b"A\n\nb\n\nc\n"
 
 
 def test_many_edits_take_little_time() -> None:

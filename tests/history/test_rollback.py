@@ -92,6 +92,12 @@ def test_a_conflict_names_the_later_events_in_the_way(bench: Bench) -> None:
     (obstacle,) = bench.plan(first).obstacles
     assert (obstacle.path, obstacle.reason, obstacle.event) == ("f", "overlap", first)
     assert obstacle.later == (over, elsewhere)
+    bench.rollback(elsewhere)
+    bench.undo()
+    bench.undo()
+    bench.undo()
+    (obstacle,) = bench.plan(first).obstacles
+    assert obstacle.later == (over, elsewhere), "what was undone does not stand in the way"
     assert not bench.plan(first, over).obstacles
 
 
@@ -104,6 +110,44 @@ def test_a_task_means_its_tool_calls(bench: Bench) -> None:
     assert bench.rollback(bench.task).events == ()
     bench.undo()
     assert bench.text("f") == "2\n"
+
+
+BREW = ["import os\n", "\n", "\n", "def one():\n", "    return 1\n", "\n", "\n", "def two():\n", "    return 2\n"]
+BLOCK = ["def agent():\n", "    return 0\n", "\n", "\n"]
+
+
+@pytest.mark.parametrize("by_hand", [False, True], ids=["by us", "by hand"])
+def test_what_was_taken_out_is_not_taken_out_twice_in_a_file_that_went_on(bench: Bench, by_hand: bool) -> None:
+    """Blank lines let git's diff see other lines go than those that went; the rest of the file tells."""
+    bench.write("f", text(*BREW))
+    event = bench.step({"f": text(*BREW[:7], *BLOCK, *BREW[7:])})
+    bench.step({"f": text(*BREW[:7], *BLOCK, BREW[7], "    two = 2\n", "    return two\n")})
+    later = [BREW[7], "    two = 2\n", "    return two\n", "\n", "\n", "MINE = 1\n"]
+    bench.write("f", text("import sys\n", *BREW[1:7], *BLOCK, *later))
+    if by_hand:
+        bench.write("f", text("import sys\n", *BREW[1:7], *later))
+    else:
+        bench.rollback(event)
+    assert bench.files() == {"f": file(text("import sys\n", *BREW[1:7], *later))}
+    assert bench.rollback(event).events == ()
+    bench.write("f", text("import sys\n", *BREW[1:7], *later, "# more\n"))
+    assert bench.rollback(event).events == ()
+    assert bench.files() == {"f": file(text("import sys\n", *BREW[1:7], *later, "# more\n"))}
+
+
+def test_what_came_in_again_by_git_is_taken_out_again(bench: Bench) -> None:
+    """What the files hold decides, not what was done once."""
+    bench.write("f", b"1\n2\n3\n")
+    event = bench.step({"f": b"1\nagent\n2\n3\n"})
+    bench.repo.commit({}, "all")
+    bench.rollback(event)
+    bench.repo.git("checkout", "--quiet", "f")
+    bench.write("f", b"1\nagent\n2\n3\nperson\n")
+    bench.rollback(event)
+    assert bench.text("f") == "1\n2\n3\nperson\n"
+    bench.undo()
+    bench.rollback(event)
+    assert bench.text("f") == "1\n2\n3\nperson\n"
 
 
 def test_a_rollback_can_be_rolled_back_by_name(bench: Bench) -> None:
@@ -305,6 +349,39 @@ def test_the_order_of_naming_means_nothing(
         assert plans[0] == plans[1]
         assert not (plans[0].obstacles and plans[0].writes)
         assert untouched(bench.path, [".git"]) == state
+
+
+CODE = st.lists(
+    st.sampled_from(["def f():", "    return 1", "", "", "}", "    x = 2", "# note", "else:"]), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=20)
+@given(st.lists(CODE, min_size=4, max_size=8), st.data())
+def test_a_second_rollback_finds_nothing_to_do_whatever_is_typed_elsewhere(
+    benches: Benches, blocks: list[list[str]], data: st.DataObject
+) -> None:
+    def joined(parts: Sequence[Sequence[str]]) -> bytes:
+        return "".join(f"{line}\n" for part in parts for line in part).encode()
+
+    with benches.new() as bench:
+        middle = len(blocks) // 2
+        bench.write("f", joined([*blocks[:middle], *blocks[middle + 1 :]]))
+        event = bench.step({"f": joined(blocks)})
+        typed = [["# a person's first line"], *blocks, ["# a person's last line"]]
+        bench.write("f", joined(typed))
+        if not bench.rollback(event).events:
+            return
+        out = bench.files()
+        text = bench.text("f").splitlines(keepends=True)
+        line = data.draw(st.sampled_from(["# more\n", "\n", "}\n"]))
+        bench.write("f", "".join([*text, line] if data.draw(st.booleans()) else [line, *text]).encode())
+        again = bench.files()
+        assert bench.rollback(event).events == ()
+        assert bench.files() == again
+        bench.write("f", out["f"])
+        bench.undo()
+        assert bench.files() == {"f": file(joined(typed))}
 
 
 @settings(max_examples=20)

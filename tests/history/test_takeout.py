@@ -12,7 +12,7 @@ import pytest
 from pogstore.cli._plans import REASONS
 from pogstore.draft import FileVersion
 from pogstore.errors import UnsafePath
-from pogstore.history import takeout
+from pogstore.history import takeout, tree
 from pogstore.model import Change, OddPath, Side
 from pogstore.store.content import blob_id
 from tests.builders_exchange import append_by_hand, handmade, head_of
@@ -477,6 +477,10 @@ def test_a_file_that_git_merges_as_a_whole_is_not_merged_by_lines(bench: Bench) 
 
 
 def test_every_conflict_is_explained() -> None:
-    said = set(re.findall(r'Obstructed\(\w+, "([a-z-]+)"', Path(takeout.__file__).read_text()))
+    said = set(
+        re.findall(
+            r'Obstructed\(\w+, "([a-z-]+)"', Path(takeout.__file__).read_text() + Path(tree.__file__).read_text()
+        )
+    )
     assert said
     assert said <= REASONS.keys()
