@@ -169,15 +169,22 @@ def _update_events(connection: sqlite3.Connection, objects: Objects, name: str, 
     def is_known(found: Oid) -> bool:
         return rows.carried(connection, task, found) is not None
 
+    known: Known = is_known
     if oid is None or not _extends(connection, objects, name, oid, is_known):
         _forget_events(connection, task)
+        known = _nothing
     try:
-        for link in chain.events(objects, oid, is_known) if oid else ():
+        for link in chain.events(objects, oid, known) if oid else ():
             _insert_event(connection, task, link)
     except (ObjectDamaged, NotCanonical, NotFound) as fault:
         _insert_fault(connection, name, fault)
         return False
     return True
+
+
+def _nothing(_: Oid) -> bool:
+    """What is known of a chain that is read from its beginning."""
+    return False
 
 
 def _forget_events(connection: sqlite3.Connection, task: TaskId) -> None:
@@ -248,11 +255,13 @@ def _update_contents(connection: sqlite3.Connection, objects: Objects, name: str
     def is_known(found: Oid) -> bool:
         return rows.holds_commit(connection, name, found)
 
+    known: Known = is_known
     if oid is None or not _extends(connection, objects, name, oid, is_known):
         connection.execute("DELETE FROM contents WHERE task = ? AND class = ?", (task, class_))
         connection.execute("DELETE FROM content_commits WHERE ref = ?", (name,))
+        known = _nothing
     try:
-        for commit, entry in chain.contents(objects, oid, is_known) if oid else ():
+        for commit, entry in chain.contents(objects, oid, known) if oid else ():
             row = (entry.blob, class_, task, entry.oid)
             connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?)", row)
             connection.execute("INSERT OR IGNORE INTO content_commits VALUES (?, ?)", (commit, name))

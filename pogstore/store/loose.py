@@ -47,8 +47,8 @@ def oid_of(kind: str, data: bytes, algorithm: str = "sha1") -> Oid:
 
 def find_loose(objects_dir: Path, oid: str) -> Path | None:
     """Returns the file of a loose object, healthy or not, or None; a malformed name has no file."""
-    path = _path(objects_dir, oid)
-    return path if path is not None and path.exists() else None
+    path = f"{objects_dir}/{oid[:2]}/{oid[2:]}"  # every read of a packed object asks first; a Path would cost the most
+    return Path(path) if _OID.fullmatch(oid) and os.path.exists(path) else None  # noqa: PTH110
 
 
 def read_loose(objects_dir: Path, oid: str, *, limit: int, algorithm: str = "sha1") -> tuple[str, bytes]:
