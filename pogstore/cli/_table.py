@@ -61,6 +61,7 @@ PORCELAIN: Mapping[str, Section] = {
 }
 PLUMBING: Mapping[str, Section] = {
     "Plumbing": {
+        "hook": "Record what an agent says on standard input",
         "reindex": "Delete the index and make it anew from the refs",
         "version": "Print the version of pogstore and of its format",
     },

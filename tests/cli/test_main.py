@@ -19,7 +19,7 @@ from tests.cli.conftest import Here
 from tests.conftest import Answer, Pog, Repo
 
 PAGES = list(pages(COMMANDS))
-SELDOM_OUTSIDE = ("demo", "help", "version")
+SELDOM_OUTSIDE = ("demo", "help", "version", "hook", "hook claude-code")
 """What needs no repository."""
 ARGUMENTS = {
     "new": ["a title"], "note": ["x"], "decide": ["x"], "check": ["1"], "move": ["pending"], "why": ["a:1"],
