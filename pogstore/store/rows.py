@@ -19,8 +19,13 @@ class ContentRow(NamedTuple):
 
 
 def task_ids(database: sqlite3.Connection) -> list[TaskId]:
-    """Returns every task that has events, sorted."""
-    return [TaskId(row[0]) for row in database.execute("SELECT DISTINCT task FROM events ORDER BY task")]
+    """Returns every task that has events, sorted; looks up one event of each, however many there are."""
+    query = (
+        "WITH RECURSIVE found (task) AS (SELECT min(task) FROM events"
+        " UNION ALL SELECT (SELECT min(task) FROM events WHERE task > found.task) FROM found WHERE task IS NOT NULL)"
+        " SELECT task FROM found WHERE task IS NOT NULL"
+    )
+    return [TaskId(row[0]) for row in database.execute(query)]
 
 
 def tips(database: sqlite3.Connection) -> dict[str, Oid]:
