@@ -32,7 +32,7 @@ ERROR = "{error: {code, message, hint, retryable}}"
 """What stands on standard error if a command fails."""
 
 SHAPES: Mapping[str, str] = {
-    "init": "{enabled, changed}",
+    "init": "{enabled, changed, steps: [PHRASE]}",
     "demo": f"{{directory, steps: [{_STEP}]}}",
     "help": "[{command, section, help}] | {command, usage, help, options: [{names, value, help}], exits, commands?}",
     "new": TASK,
@@ -54,6 +54,7 @@ SHAPES: Mapping[str, str] = {
     "done": EVENT,
     "cancel": EVENT,
     "status": "{enabled, active: {task, title, status} | null, tasks, pending, faults: [{ref, reason}]}",
+    "pause": "{paused, changed}",
     "log": f"[{EVENT}]",
     "diff": "[{event, changes: [{path, from?, before?, after?}], patch}]",
     "blame": (

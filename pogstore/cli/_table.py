@@ -38,6 +38,7 @@ PORCELAIN: Mapping[str, Section] = {
         "done": "Complete a task, and say what came of it",
         "cancel": "Give a task up, and say why",
         "status": "Show the active task, how many there are, and what is damaged",
+        "pause": "Stop recording what agents do here, at once, until it is resumed",
     },
     "History": {
         "log": "Show the events of the named tasks, or of all, the newest first",

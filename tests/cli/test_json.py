@@ -53,7 +53,8 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
     remote = Repo(tmp_path / "remote.git")
     remote.path.mkdir()
     remote.git("init", "--quiet", "--bare")
-    ask("init")
+    for command in ("init --dry-run", "init", "pause", "pause --resume"):
+        ask(command)
     for command in ("list", "log", "blame", "ready"):
         ask(command, status=1 if command in ("blame", "ready") else 0)
         assert found[command][-1] == []

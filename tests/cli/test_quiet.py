@@ -130,7 +130,8 @@ def test_init_sets_exactly_its_settings_and_takes_exactly_those_away(repo: Repo,
     path.write_text(path.read_text() + config)
     before, listed = path.read_bytes(), repo.git("config", "--local", "--list").splitlines()
     rest = snapshot(repo.path, (".git/pog/", ".git/config"))
-    assert here("init", "--json").json == {"enabled": True, "changed": True}
+    planned = here("init", "--dry-run", "--json").json["steps"]
+    assert here("init", "--json").json == {"enabled": True, "changed": True, "steps": planned}
     after = path.read_bytes()
     added = repo.git("config", "--local", "--list").splitlines()
     for line in listed:
@@ -139,9 +140,10 @@ def test_init_sets_exactly_its_settings_and_takes_exactly_those_away(repo: Repo,
         "log.excludedecoration=refs/pog-remotes/", "log.excludedecoration=refs/pog/", "pog.enabled=true",
     ]  # fmt: skip
     assert here("init").stdout == "pogstore was enabled here before\n"
-    assert here("init", "--json").json == {"enabled": True, "changed": False}
+    assert here("init", "--json").json == {"enabled": True, "changed": False, "steps": []}
     assert path.read_bytes() == after, "a second init changes nothing"
-    assert here("init", "--remove", "--json").json == {"enabled": False, "changed": True}
+    planned = here("init", "--remove", "--dry-run", "--json").json["steps"]
+    assert here("init", "--remove", "--json").json == {"enabled": False, "changed": True, "steps": planned}
     assert path.read_bytes() == before
     assert here("init", "--remove").stdout == "pogstore is disabled here; tasks and events are kept under refs/pog\n"
     assert path.read_bytes() == before
