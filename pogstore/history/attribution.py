@@ -58,11 +58,16 @@ class CommitStep(NamedTuple):
 class Version:
     """A content with the owner of each of its lines."""
 
-    __slots__ = ("committed", "lines", "owners", "parent", "time")
+    __slots__ = ("committed", "content", "owners", "parent", "time")
 
-    def __init__(self, lines: list[bytes], owners: list[Owner], parent: Key | None, time: int) -> None:
-        self.lines, self.owners, self.parent, self.time = lines, owners, parent, time
+    def __init__(self, content: bytes, owners: list[Owner], parent: Key | None, time: int) -> None:
+        self.content, self.owners, self.parent, self.time = content, owners, parent, time
         self.committed = False
+
+    @property
+    def lines(self) -> list[bytes]:
+        """Its lines, split anew each time: of a thousand versions few are asked for them."""
+        return split(self.content)
 
 
 class Attribution:
@@ -122,7 +127,7 @@ class Attribution:
         owners = self._folded(step, after)
         known = self._versions.get(step.after)
         if known is None:
-            self._versions[step.after] = Version(split(after), owners, step.before, step.time)
+            self._versions[step.after] = Version(after, owners, step.before, step.time)
         elif not self._is_ancestor(step.after, step.before):
             self._made_again(known, owners, step)
         self._leaves[step.chain] = step.after
@@ -150,7 +155,7 @@ class Attribution:
         lines = Counter(split(self._bytes[key]))
         best = max(candidates, key=lambda near: (lines & Counter(self._versions[near].lines)).total(), default=None)
         owners = self._explain(key, step.time, [best] if best else [], UNKNOWN)
-        self._versions[key] = Version(split(self._bytes[key]), owners, best, step.time)
+        self._versions[key] = Version(self._bytes[key], owners, best, step.time)
 
     def _take_commit(self, step: CommitStep) -> None:
         self._commit_times[step.commit] = step.time
@@ -163,9 +168,7 @@ class Attribution:
         known = self._versions.get(step.after)
         if known is None:
             owners = self._explain(step.after, step.time, parents, step.commit, step.authored)
-            known = self._versions[step.after] = Version(
-                split(content), owners, parents[0] if parents else None, step.time
-            )
+            known = self._versions[step.after] = Version(content, owners, parents[0] if parents else None, step.time)
         else:
             known.owners = self._committed(step, known.owners, parents)
         known.committed = True
