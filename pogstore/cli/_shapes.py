@@ -33,6 +33,10 @@ ERROR = "{error: {code, message, hint, retryable}}"
 
 SHAPES: Mapping[str, str] = {
     "init": "{enabled, changed, steps: [PHRASE]}",
+    "agent add": "{agent, scope, path, changed} | {agent, snippet}",
+    "agent remove": "{agent, scope, path, changed, left}",
+    "agent list": "[{agent, scope, path, events: [NAME], exact}]",
+    "agent test": "{agent, ok, program, version, events: [{event, arrived, status, printed, ms}], file_seen}",
     "demo": f"{{directory, steps: [{_STEP}]}}",
     "help": "[{command, section, help}] | {command, usage, help, options: [{names, value, help}], exits, commands?}",
     "new": TASK,

@@ -13,6 +13,7 @@ Section = Mapping[str, str]
 PORCELAIN: Mapping[str, Section] = {
     "Begin": {
         "init": "Enable pogstore in this repository; nothing is recorded before",
+        "agent": "Let an agent tell us what it does",
         "demo": "Show the main job on a small sample, in a scratch repository",
         "help": "Show the commands, or the help of one",
     },

@@ -41,7 +41,7 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
 
     def ask(command: str, *more: str, status: int = 0) -> Any:
         words = [*command.split(), *more]
-        verb = words[: 2 if words[0] == "import" else 1]
+        verb = words[: 2 if words[0] in ("import", "agent") else 1]
         name = " ".join(verb)
         said = here(*verb, "--json", *words[len(verb) :], status=status)
         assert said.stderr == "", command
@@ -53,7 +53,8 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
     remote = Repo(tmp_path / "remote.git")
     remote.path.mkdir()
     remote.git("init", "--quiet", "--bare")
-    for command in ("init --dry-run", "init", "pause", "pause --resume"):
+    for command in ("init --dry-run", "init", "pause", "pause --resume", "agent list", "agent add claude-code",
+                    "agent add --print claude-code", "agent test claude-code", "agent remove claude-code"):  # fmt: skip
         ask(command)
     for command in ("list", "log", "blame", "ready"):
         ask(command, status=1 if command in ("blame", "ready") else 0)

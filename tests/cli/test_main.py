@@ -19,12 +19,12 @@ from tests.cli.conftest import Here
 from tests.conftest import Answer, Pog, Repo
 
 PAGES = list(pages(COMMANDS))
-SELDOM_OUTSIDE = ("demo", "help", "version", "hook", "hook claude-code")
+SELDOM_OUTSIDE = ("demo", "help", "version", "hook", "hook claude-code", "agent", "agent test")
 """What needs no repository."""
 ARGUMENTS = {
     "new": ["a title"], "note": ["x"], "decide": ["x"], "check": ["1"], "move": ["pending"], "why": ["a:1"],
     "rollback": ["@"], "review": ["--approve"], "import pog-task": ["."], "import claude-code": ["."],
-    "edit": ["--tag", "x"],
+    "edit": ["--tag", "x"], "agent add": ["claude-code"], "agent remove": ["claude-code"], "agent test": ["claude-code"],
 }  # fmt: skip
 """What a command must be given so that it is used rightly."""
 

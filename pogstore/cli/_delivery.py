@@ -1,0 +1,133 @@
+"""Proves that what an agent says arrives: a made-up session, told to the line that stands in the agent's settings.
+
+Runs in a scratch repository, as the agent would: through its shell, with its `PATH`, one process an event. Nothing of
+the person's is read or written.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pogstore.agents.claude_settings import LINE
+from pogstore.errors import GitFailed
+from pogstore.store import gitcli
+from pogstore.store.store import open_store
+from pogstore.work import setup, spooled
+from pogstore.work.spooled_record import Record, decode_record
+
+SESSION = "9f5c2d04-0000-4000-8000-000000000000"
+FILE = "hello.txt"
+PATIENCE = 30
+"""Seconds that one event may take before it counts as lost."""
+
+
+class Told(NamedTuple):
+    """One event that was told: whether its record arrived, what the shell answered, what was printed, how long."""
+
+    event: str
+    arrived: bool
+    status: int
+    printed: str
+    seconds: float
+
+
+class Delivery(NamedTuple):
+    """What became of a made-up session; `program` is the git-pog that the line reaches, `None` if there is none."""
+
+    program: str | None
+    version: str | None
+    told: tuple[Told, ...]
+    file_seen: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything arrived, and nothing disturbed the agent."""
+        return self.file_seen and all(each.arrived and not each.status and not each.printed for each in self.told)
+
+
+def deliver(environ: Mapping[str, str]) -> Delivery:
+    """Tells a session of Claude Code to a scratch repository and returns what arrived."""
+    program = _program(environ)
+    with _scratch(environ) as (place, env):
+        answers = [_tell(place, env, payload) for payload in _session(place)]
+        records = _records(place)
+    arrived = {record.event for record in records}
+    told = tuple(each._replace(arrived=each.event in arrived) for each in answers)
+    seen = any(state.path == FILE.encode() for record in records for state in record.states)
+    return Delivery(program, _version(program), told, seen)
+
+
+def _session(place: Path) -> Iterator[dict[str, Any]]:
+    """Yields what Claude Code says in a short session; the file is written when its tool would."""
+    path = place / FILE
+    call = {
+        "tool_name": "Write",
+        "tool_use_id": "toolu_test",
+        "tool_input": {"file_path": str(path), "content": "hi\n"},
+    }
+    yield {"hook_event_name": "SessionStart", "source": "startup"}
+    yield {"hook_event_name": "UserPromptSubmit", "prompt": "Write a greeting."}
+    yield {"hook_event_name": "PreToolUse", **call}
+    path.write_text("hi\n", "utf-8")
+    yield {"hook_event_name": "PostToolUse", **call, "tool_response": {"filePath": str(path), "success": True}}
+    yield {"hook_event_name": "Stop"}
+    yield {"hook_event_name": "SessionEnd", "reason": "other"}
+
+
+def _tell(place: Path, env: Mapping[str, str], payload: Mapping[str, Any]) -> Told:
+    said = {"session_id": SESSION, "cwd": str(place), "permission_mode": "default", **payload}
+    begun = time.perf_counter()
+    try:
+        done = subprocess.run(
+            ["sh", "-c", LINE], input=json.dumps(said).encode(), cwd=place, env=env, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        status, printed = done.returncode, done.stdout.decode("utf-8", "replace")
+    except subprocess.TimeoutExpired:
+        status, printed = 124, ""
+    return Told(str(payload["hook_event_name"]), False, status, printed, time.perf_counter() - begun)
+
+
+def _records(place: Path) -> list[Record]:
+    files = spooled.take(place / ".git" / "pog" / "spool")
+    parts = [part for path in files for part in spooled.read(path)]
+    return [decode_record(part.record) for part in parts if isinstance(part, spooled.Good)]
+
+
+@contextmanager
+def _scratch(environ: Mapping[str, str]) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Makes a repository in which recording is enabled, and the environment in which an agent would work in it."""
+    kept = {name: value for name, value in environ.items() if not name.startswith(("GIT_", "POG_"))}
+    env = kept | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    with tempfile.TemporaryDirectory(prefix="pog-agent-test-") as name:
+        place = Path(name).resolve()
+        command = [gitcli.executable(), "init", "--quiet", "--template=", "."]
+        done = subprocess.run(command, cwd=place, env=env, capture_output=True, check=False)
+        if done.returncode:
+            raise GitFailed("init", done.returncode, done.stderr.decode("utf-8", "replace"))
+        store = open_store(place)
+        try:
+            setup.enable(store)
+        finally:
+            store.close()
+        yield place, env
+
+
+def _program(environ: Mapping[str, str]) -> str | None:
+    """Returns the program that git would start for the line in an agent's settings."""
+    path = os.pathsep.join([environ.get("PATH", os.defpath), str(Path(environ.get("HOME", "")) / ".local" / "bin")])
+    return shutil.which("git-pog", path=path)
+
+
+def _version(program: str | None) -> str | None:
+    if program is None:
+        return None
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.strip().removeprefix("pogstore ") if done.returncode == 0 else None

@@ -1,0 +1,201 @@
+"""`git pog agent`: which agents call us, and where that is written."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from pogstore.agents import claude_settings
+from pogstore.agents.claude_settings import EVENTS, Installed, Place, Scope
+from pogstore.cli import _delivery
+from pogstore.cli._context import Env, pass_env
+from pogstore.cli._options import exclusive, json_option, pog_command, pog_group
+from pogstore.cli._render import counted, echo, echo_json, safe, table, tell
+
+AGENTS = ("claude-code",)
+SCOPES: tuple[Scope, ...] = ("project", "local", "user")
+NOT_DELIVERED = {1: "something did not arrive"}
+CHANGED_MEANWHILE = {1: "the file changed meanwhile"}
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _scope_options(function: _F) -> _F:
+    for option in (
+        click.option("--user", is_flag=True, help="In your own settings, for all repositories."),
+        click.option("--local", is_flag=True, help="For you, in this work tree; the default."),
+        click.option("--project", is_flag=True, help="In the settings that the repository shares."),
+    ):
+        function = option(function)
+    return click.argument("agent", type=click.Choice(AGENTS), metavar="AGENT")(function)
+
+
+@pog_group("agent")
+def command() -> None:
+    """Let an agent tell us what it does: its hooks are written into its own settings."""
+
+
+@pog_command("add", CHANGED_MEANWHILE)
+@_scope_options
+@click.option("--print", "only_print", is_flag=True, help="Only print what a settings file would hold.")
+@json_option
+@pass_env
+def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print: bool, as_json: bool) -> None:
+    """Write our hooks into the settings of AGENT (claude-code).
+
+    Other hooks, their order and every other byte stay; doing it again changes nothing. The line itself stays the
+    same in all our versions. It records only where `git pog init` was run.
+    """
+    exclusive(project=project, local=local, user=user, print=only_print)
+    if only_print:
+        text = claude_settings.snippet()
+        echo_json({"agent": agent, "snippet": text}) if as_json else echo(text.rstrip("\n"))
+        return
+    scope = _scope(project, user)
+    path, changed = _change(env, scope, "add")
+    if as_json:
+        echo_json({"agent": agent, "scope": scope, "path": str(path), "changed": changed})
+        return
+    echo(f"{agent} {'tells us what it does' if changed else 'told us before'}: {safe(str(path))}")
+    _hint_after_adding(env, scope)
+
+
+@pog_command("remove", CHANGED_MEANWHILE)
+@_scope_options
+@json_option
+@pass_env
+def remove(env: Env, agent: str, project: bool, local: bool, user: bool, as_json: bool) -> None:
+    """Take our hooks out of the settings of AGENT again.
+
+    The file gets the bytes it had before. A line of ours that somebody changed is theirs, and stays.
+    """
+    exclusive(project=project, local=local, user=user)
+    scope = _scope(project, user)
+    path, changed = _change(env, scope, "remove")
+    left = claude_settings.installed(scope, place(env, scope))
+    if as_json:
+        echo_json({"agent": agent, "scope": scope, "path": str(path), "changed": changed, "left": len(left)})
+        return
+    echo(f"{agent} {'no longer tells us' if changed else 'did not tell us'}: {safe(str(path))}")
+    if left:
+        tell(f"warning: {counted(len(left), 'changed line')} of ours left; remove by hand what you no longer want")
+
+
+@pog_command("list")
+@json_option
+@pass_env
+def list_(env: Env, as_json: bool) -> None:
+    """List the settings of agents that may hold our hooks, and those that do."""
+    found = where(env)
+    if as_json:
+        echo_json([
+            {"agent": "claude-code", "scope": scope, "path": str(path), "events": [each.event for each in hooks],
+             "exact": is_exact(hooks)}
+            for scope, path, hooks in found
+        ])  # fmt: skip
+        return
+    for line in table([("claude-code", scope, said(hooks), safe(str(path))) for scope, path, hooks in found]):
+        echo(line)
+
+
+@pog_command("test", NOT_DELIVERED)
+@click.argument("agent", type=click.Choice(AGENTS), metavar="AGENT")
+@json_option
+def test(agent: str, as_json: bool) -> int:
+    """Prove that what AGENT says arrives, with a made-up session in a scratch repository.
+
+    Each event is told to the line that `add` writes, by a shell, as the agent would. Says which did not arrive.
+    """
+    found = _delivery.deliver(os.environ)
+    if as_json:
+        events = [
+            {"event": each.event, "arrived": each.arrived, "status": each.status, "printed": each.printed,
+             "ms": round(each.seconds * 1000)}
+            for each in found.told
+        ]  # fmt: skip
+        echo_json({"agent": agent, "ok": found.ok, "program": found.program, "version": found.version,
+                   "events": events, "file_seen": found.file_seen})  # fmt: skip
+        return 0 if found.ok else 1
+    _show(found)
+    return 0 if found.ok else 1
+
+
+def _show(found: _delivery.Delivery) -> None:
+    for line in table([(each.event, _became(each), f"{each.seconds * 1000:.0f} ms") for each in found.told]):
+        echo(line)
+    if found.program is None:
+        tell("hint: git finds no git-pog; link it into ~/.local/bin, or put its directory on the PATH")
+        return
+    echo(f"git-pog is {safe(found.program)} ({safe(found.version or 'of unknown version')})")
+    echo("the session arrived, with the file that it wrote" if found.ok else "not everything arrived")
+
+
+def _became(each: _delivery.Told) -> str:
+    if each.printed:
+        return f"disturbed the agent: {safe(each.printed[:60])}"
+    if each.status:
+        return f"ended with {each.status}"
+    return "arrived" if each.arrived else "lost"
+
+
+def where(env: Env) -> list[tuple[Scope, Path, list[Installed]]]:
+    """Returns each settings file of Claude Code that counts here, and the hooks in it that call us."""
+    scopes = SCOPES if env.store.layout.work_tree is not None else ("user",)
+    found = []
+    for scope in scopes:
+        here = place(env, scope)
+        found.append((scope, claude_settings.settings_path(scope, here), claude_settings.installed(scope, here)))
+    return found
+
+
+def is_exact(hooks: list[Installed]) -> bool:
+    """Says whether hooks are those that we write: each event that we ask for, with our line unchanged."""
+    return all(each.exact for each in hooks) and {each.event for each in hooks} >= set(EVENTS)
+
+
+def said(hooks: list[Installed]) -> str:
+    """Returns how far hooks are installed, in words."""
+    if not hooks:
+        return "not installed"
+    if is_exact(hooks):
+        return "installed"
+    known = len({each.event for each in hooks} & set(EVENTS))
+    changed = sum(not each.exact for each in hooks)
+    return f"{known} of {len(EVENTS)} events" + (f", {changed} changed" if changed else "")
+
+
+def place(env: Env, scope: Scope) -> Place:
+    """Returns where settings are looked for; those of a person need no work tree."""
+    config_dir = os.environ.get("CLAUDE_CONFIG_DIR")
+    work_tree = Path.cwd() if scope == "user" else env.work_tree
+    return Place(work_tree, Path.home(), Path(config_dir).absolute() if config_dir else None)
+
+
+def _scope(project: bool, user: bool) -> Scope:
+    if project:
+        return "project"
+    return "user" if user else "local"
+
+
+def _change(env: Env, scope: Scope, verb: claude_settings.Verb) -> tuple[Path, bool]:
+    plan = claude_settings.plan(scope, place(env, scope), verb)
+    claude_settings.apply(plan)
+    return plan.path, plan.before != plan.after
+
+
+def _hint_after_adding(env: Env, scope: Scope) -> None:
+    if scope == "user":
+        return
+    if not env.store.enabled:
+        tell("hint: nothing is recorded before 'git pog init'")
+    others = [other for other, _, hooks in where(env) if hooks and other != scope]
+    if others:
+        tell(f"hint: it is told in the {' and '.join(others)} settings too; once is enough")
+
+
+command.add_command(add)
+command.add_command(remove)
+command.add_command(list_)
+command.add_command(test)
