@@ -19,7 +19,6 @@ from pogstore.store.batch import Batch
 from pogstore.store.content import Entry
 from pogstore.store.quarantine import Judged
 from pogstore.store.refs import (
-    BY_CLASS,
     TASKS,
     class_of,
     is_task_ref,
@@ -132,10 +131,14 @@ class _Scope(NamedTuple):
         return named and (self.tasks is None or task_of(ref) in self.tasks)
 
     def names(self) -> list[str]:
-        prefixes = [TASKS if name == "tasks" else BY_CLASS[name] for name in self.classes]
+        few = self.refs()
+        return [f"refs/pog/{class_}/*" for class_ in self.classes] if few is None else few
+
+    def refs(self) -> list[str] | None:
+        """Returns every ref that it is about; nothing if these are many."""
         if self.tasks is None or len(self.tasks) > FEW:
-            return [f"{prefix}*" for prefix in prefixes]
-        return [f"{prefix}{task}" for prefix in prefixes for task in sorted(self.tasks)]
+            return None
+        return [f"refs/pog/{class_}/{task}" for class_ in self.classes for task in sorted(self.tasks)]
 
 
 def remote_tasks(store: Store, remote: Remote) -> list[TaskId]:
@@ -311,7 +314,7 @@ class _Push:
         self.store.refresh()
         seen = _tracked(self.store, self.remote, self.scope)
         ready, behind = {}, {}
-        for ref, ours in self.store.tips().items():
+        for ref, ours in _standing(self.store, self.scope).items():
             theirs = there.get(ref)
             if not self._wants(ref) or theirs == ours:
                 continue
@@ -413,9 +416,16 @@ def _scope(remote: Remote, tasks: Iterable[TaskId] | None, private: bool) -> _Sc
 
 def _tracked(store: Store, remote: Remote, scope: _Scope) -> dict[str, Oid]:
     """Returns what a remote's refs were when they were last seen."""
-    prefix = tracking_prefix(remote.tracked_as)
-    found = {f"refs/pog/{name.removeprefix(prefix)}": oid for name, oid in store.refs.list(prefix).items()}
-    return {ref: oid for ref, oid in found.items() if scope.holds(ref)}
+    return _standing(store, scope, tracking_prefix(remote.tracked_as))
+
+
+def _standing(store: Store, scope: _Scope, place: str = "refs/pog/") -> dict[str, Oid]:
+    """Returns what our refs point at, or the tracking refs of a place; few are read without listing all others."""
+    if (few := scope.refs()) is not None:
+        found = {ref: store.refs.read(place + ref.removeprefix("refs/pog/")) for ref in few}
+        return {ref: oid for ref, oid in found.items() if oid is not None}
+    every = {f"refs/pog/{name.removeprefix(place)}": oid for name, oid in store.refs.list(place).items()}
+    return {ref: oid for ref, oid in every.items() if scope.holds(ref)}
 
 
 def _received(store: Store, remote: Remote, ref: str, old: Oid | None, found: Oid | None) -> RefOutcome:

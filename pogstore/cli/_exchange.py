@@ -76,9 +76,10 @@ def show_refs(env: Env, refs: Sequence[RefOutcome]) -> None:
         if not ref.failed and ref.outcome not in ("wiped", "skipped"):
             word = WORDS.get(ref.outcome, ref.outcome)
             moved[ref.task] = word if ref.ref.startswith("refs/pog/tasks/") else moved.get(ref.task, "updated")
-    known = env.store.tasks()
+    with env.store.one_moment():
+        known = env.store.tasks()
+        titles = {line.task: line.title for line in summaries(env.store, set(moved) & set(known))}
     ids: list[str] = sorted({*known, *moved})
-    titles = {line.task: line.title for line in summaries(env.store, set(moved) & set(known))}
     rows = [[f"  {word}", shortest(ids, task), safe(titles.get(task, ""))] for task, word in moved.items()]
     for line in table(rows, width=env.width):
         echo(line)
