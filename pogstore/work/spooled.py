@@ -216,11 +216,12 @@ def set_aside(directory: Path, path: Path, part: Damaged | Good) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     kept = folder / hexdigest(data)
     if not kept.exists():
-        _write_synced(folder, kept, data)
+        write_synced(folder, kept, data)
     return kept
 
 
-def _write_synced(folder: Path, path: Path, data: bytes) -> None:
+def write_synced(folder: Path, path: Path, data: bytes) -> None:
+    """Puts a file into a folder, whole and on disk once this returns."""
     beside = folder / f".{path.name}.{os.getpid()}"
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
         file.write(data)
