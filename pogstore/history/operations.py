@@ -65,7 +65,7 @@ def carry_out(store: Store, plan: Plan, by: By, manner: Manner) -> Done:
     if not plan.writes:
         return Done(plan, ())
     store.transact(lambda batch: _keep(store, batch, plan))
-    apply(root, plan.writes, fsync=store.fsync)
+    apply(root, (*plan.writes, *plan.unchanged), fsync=store.fsync)
     try:
         return Done(plan, store.transact(lambda batch: _record(store, batch, plan, by, manner)))
     except BaseException as fault:

@@ -40,6 +40,7 @@ class Obstacle(NamedTuple):
 class Plan(NamedTuple):
     """What an operation would do. With obstacles nothing is ever written; without writes there is nothing to do.
 
+    `unchanged` are paths that the plan relies on and leaves as they are: if one of them changes, the plan is void.
     `skipped` counts the recorded changes outside the repository, which nobody takes back. `uncovered` are the tool
     calls that were asked for and may have done more than was recorded: nobody compared, or it was not done to files.
     """
@@ -47,6 +48,7 @@ class Plan(NamedTuple):
     tasks: tuple[TaskPlan, ...]
     writes: tuple[Write, ...]
     obstacles: tuple[Obstacle, ...]
+    unchanged: tuple[Write, ...] = ()
     skipped: int = 0
     uncovered: tuple[EventId, ...] = ()
 

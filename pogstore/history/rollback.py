@@ -125,7 +125,7 @@ class _Planning:
         tasks = dict.fromkeys(sealed.event.task for sealed in self._targets)
         plans = tuple(self._for_task(task, effects) for task in tasks)
         skipped = sum(results.count(SKIPPED) for results in self._came_of.values())
-        return Plan(plans, () if self._obstacles else writes, tuple(self._obstacles), skipped)
+        return Plan(plans, () if self._obstacles else writes, tuple(self._obstacles), self._tree.unchanged(), skipped)
 
     def _for_task(self, task: TaskId, effects: Sequence[Effect]) -> TaskPlan:
         own = [sealed.event_id for sealed in self._targets if sealed.event.task == task]

@@ -13,6 +13,7 @@ from pogstore.model import Sealed
 from pogstore.store.store import Store
 from pogstore.work import rooted
 from pogstore.work.conversion import Conversion
+from pogstore.work.paths import check_path
 from pogstore.work.survey import survey
 from pogstore.work.writer import Write, check_plan, read_version
 
@@ -84,6 +85,14 @@ class Tree:
                 blocked.append(fault)
         return tuple(writes), blocked or self._surveyed(writes)
 
+    def unchanged(self) -> tuple[Write, ...]:
+        """Returns what the plan relies on and leaves as it is, for the writer to compare once more."""
+        return tuple(
+            Write(path, found.raw, found.raw)
+            for path, found in sorted(self._found.items())
+            if self._planned.get(path, found.clean) == found.clean and _may_be_compared(path)
+        )
+
     def _effect(self, path: str, older: str | None) -> Effect:
         return Effect(path, older, self._found[older or path].clean, self._planned[path])
 
@@ -149,3 +158,11 @@ class Tree:
             return version
         data = self.conversion.smudge(path, version.data)
         return None if data is None else FileVersion(mode=version.mode, data=data)
+
+
+def _may_be_compared(path: str) -> bool:
+    try:
+        check_path(path)
+    except UnsafePath:
+        return False
+    return True

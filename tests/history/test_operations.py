@@ -21,7 +21,7 @@ from pogstore.store.content import blob_id
 from pogstore.store.store import Store
 from pogstore.work import writer
 from pogstore.work.writer import Write
-from tests.builders_rollback import ADA, WORKTREE, Bench, changes_of, file, link, program, untouched
+from tests.builders_rollback import ADA, WORKTREE, Bench, Step, changes_of, file, link, program, untouched
 
 TREE_ONLY = [".git"]
 OURS = (".git/pog", ".git/objects", ".git/refs/pog")
@@ -136,6 +136,27 @@ def test_rc8_t8_an_edit_after_the_plan_stops_all_of_it(bench: Bench) -> None:
         apply_rollback(bench.store, plan, bench.by())
     assert bench.files() == {"a": file(b"agent\n"), "b": file(b"saved meanwhile\n")}
     assert bench.all_events() == events
+
+
+def test_rc8_a_plan_is_void_if_what_it_left_alone_changed(bench: Bench) -> None:
+    """A created file that was not there is taken for deleted; if it comes back, the rollback would be half of one."""
+    event = bench.step({"a": b"agent\n", "b": b"agent\n"})
+    bench.write("b", None)
+    plan = bench.plan(event)
+    assert [write.path for write in plan.writes] == ["a"]
+    bench.write("b", b"agent\n")
+    with pytest.raises(Conflict, match="'b'"):
+        apply_rollback(bench.store, plan, bench.by())
+    assert bench.text("a") == "agent\n"
+
+
+def test_a_path_that_is_not_written_need_not_be_writable(bench: Bench) -> None:
+    event = bench.record(
+        Step("con", None, file(b"1\n")), Step("a", None, file(b"1\n")), Step("../b", None, file(b"1\n"))
+    )
+    bench.write("a", b"1\n")
+    bench.rollback(event)
+    assert bench.files() == {}
 
 
 def test_an_undo_of_what_was_edited_since_writes_nothing(bench: Bench) -> None:
