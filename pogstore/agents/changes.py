@@ -250,7 +250,8 @@ def _changed_meanwhile(edit: Edit | None, before: Held, after: Held) -> str | No
         edit = edit._replace(original=before.version.data.decode("utf-8", "replace"))
     expected = claude_code.outcome_of(edit)
     if expected is None:
-        return None
+        verifiable = bool(edit.replacements) and isinstance(edit.original, str) and _comparable(before)
+        return "unverified" if verifiable else None
     written = after.version.data.decode("utf-8", "replace")
     return None if _lines(expected) == _lines(written) else "changed-meanwhile"
 

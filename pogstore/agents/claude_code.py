@@ -33,7 +33,10 @@ _STRINGS = frozenset(("session_id", "agent_id", "tool_use_id", "tool_name"))
 
 
 class Heard(NamedTuple):
-    """One call of a hook: the record, and what can be read of its payload. `said` is empty if that is no JSON."""
+    """One call of a hook: the record, and what can be read of its payload.
+
+    `said` is empty if that is no whole JSON; `tool` is empty too then, and where none is named.
+    """
 
     record: Record
     said: Mapping[str, object]
@@ -50,12 +53,12 @@ class Heard(NamedTuple):
     @property
     def begins(self) -> bool:
         """Whether a tool is about to be called."""
-        return self.event == BEGINS and self.call_id is not None and bool(self.said)
+        return self.event == BEGINS and bool(self.tool)
 
     @property
     def ends(self) -> bool:
         """Whether a tool was called, in vain or not."""
-        return self.event in ENDS and self.call_id is not None and bool(self.said)
+        return self.event in ENDS and bool(self.tool)
 
     @property
     def prompt(self) -> str | None:
@@ -69,8 +72,10 @@ class Heard(NamedTuple):
 
     @property
     def call(self) -> tuple[str, str]:
-        """What tells a call from all others."""
-        return self.session, self.call_id or ""
+        """What tells a call from all others: its id, or what it does where an older agent sends none."""
+        if self.call_id is not None:
+            return self.session, self.call_id
+        return self.session, json.dumps(["", self.agent_id, self.tool, self.given], sort_keys=True)
 
     @property
     def task(self) -> TaskId:
@@ -122,7 +127,7 @@ def hear(record: Record) -> Heard:
         session=_name(found.get("session_id")) or "unknown",
         agent_id=_name(found.get("agent_id")),
         call_id=_name(found.get("tool_use_id")),
-        tool=_name(found.get("tool_name")) or "unknown",
+        tool=(_name(found.get("tool_name")) or "") if said else "",
     )
 
 
@@ -201,7 +206,9 @@ def observed(heard: Heard, key: str, changes: tuple[DraftChange, ...], fields: M
 def stepped(step: Step, actor: Actor) -> Draft:
     """Returns the step that one tool call is, from its end, or from its beginning where no end came."""
     heard = step.heard
-    fields: dict[str, object] = {"tool": heard.tool, "class": heard.tool_class, "call_id": heard.call_id}
+    fields: dict[str, object] = {"tool": heard.tool, "class": heard.tool_class}
+    if heard.call_id is not None:
+        fields["call_id"] = heard.call_id
     if step.end is not None:
         fields["ok"] = ok = step.end.event == "PostToolUse"
         duration = whole(step.end.said.get("duration_ms"))
@@ -215,7 +222,7 @@ def stepped(step: Step, actor: Actor) -> Draft:
     if step.odd_changes:
         fields["changes"] = list(step.odd_changes)
     draft = _draft("stepped", heard, actor, fields=fields, texts=_texts(step, ok))
-    record = (step.begin or heard).record
+    record = (step.begin or heard).record if heard.call_id else heard.record
     return msgspec.structs.replace(
         draft,
         changes=() if step.odd_changes else step.changes,

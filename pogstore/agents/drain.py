@@ -17,7 +17,7 @@ from pogstore.agents import claude_code
 from pogstore.agents.changes import Seen, Trees, seen_changes
 from pogstore.agents.claude_code import Heard, Step
 from pogstore.draft import Draft, DraftChange, TaskDrafts
-from pogstore.errors import NotFound, PogError
+from pogstore.errors import LockHeld, NotEnabled, NotFound, PogError, StaleRef
 from pogstore.history import names
 from pogstore.model import Actor, Defined, OddPath, Opaque, Stepped, TaskId
 from pogstore.store.store import Store
@@ -33,6 +33,9 @@ PATIENCE = 3600 * 1_000_000
 """How long a call waits for its end, in µs."""
 TWICE = 1_000_000
 """Within how many µs the same words count as one hook that ran twice."""
+_FAULTS = (PogError, ValueError, LookupError, TypeError)
+"""What may be wrong with one session: its task is damaged, or a record says what no event can hold."""
+_OF_ALL = (LockHeld, NotEnabled, StaleRef)
 READERS: dict[str, Callable[[Record], Heard]] = {"claude-code": claude_code.hear}
 
 
@@ -41,13 +44,40 @@ def drain(store: Store, *, wait: float = spool.WAIT, now: int | None = None) -> 
 
     `now` is the time in µs by which calls without an end are given up.
     """
+    at = time.time_ns() // 1000 if now is None else now
 
     def write(records: Sequence[Record]) -> Written:
-        drafts = _Drafts(store, records, time.time_ns() // 1000 if now is None else now)
-        taken = intake.take(store, drafts, imported=False)
-        return Written(taken.events, drafts.open)
+        try:
+            return _write(store, records, at)
+        except _FAULTS as fault:
+            if isinstance(fault, _OF_ALL):
+                raise
+        return _write_apart(store, records, at)
 
     return spool_drain.drain(store, write, wait=wait)
+
+
+def _write(store: Store, records: Sequence[Record], now: int) -> Written:
+    drafts = _Drafts(store, records, now)
+    taken = intake.take(store, drafts, imported=False)
+    return Written(taken.events, drafts.open, 0)
+
+
+def _write_apart(store: Store, records: Sequence[Record], now: int) -> Written:
+    """Writes one session after the other, so that one that cannot be written stops no other; its records are kept."""
+    sessions: dict[str, list[Record]] = {}
+    for record in records:
+        sessions.setdefault(claude_code.hear(record).session, []).append(record)
+    found = Written(0, frozenset(), 0)
+    for its in sessions.values():
+        try:
+            done = _write(store, its, now)
+        except _FAULTS as fault:
+            if isinstance(fault, _OF_ALL):
+                raise
+            done = Written(0, frozenset(record.id for record in its), len(its))
+        found = Written(found.events + done.events, found.open | done.open, found.stuck + done.stuck)
+    return found
 
 
 class _Drafts:
@@ -103,7 +133,7 @@ class _Fold:
         self._heard = [READERS[record.agent](record) for record in records if record.agent in READERS]
         self._begins: dict[tuple[str, str], Heard] = {}
         for heard in self._heard:
-            if heard.begins:
+            if heard.begins and heard.call_id:
                 self._begins.setdefault(heard.call, heard)
         self._waiting: dict[tuple[str, str], Heard] = {}
         self._trees = Trees(store)
@@ -130,24 +160,25 @@ class _Fold:
         return self._found
 
     def _begin(self, heard: Heard) -> None:
-        if heard.call in self._waiting or heard.call in self._told_of(heard).calls:
+        if heard.call_id and (heard.call in self._waiting or heard.call in self._told_of(heard).calls):
             return
         self._waiting[heard.call] = heard
         tree = self._trees.of(heard.record)
         gaps = tree.gaps(heard)
         if gaps:
-            self._observe(heard, heard, f"gap/{heard.call_id}", gaps)
+            self._observe(heard, heard, f"gap/{heard.call_id or heard.record.id}", gaps)
 
     def _end(self, end: Heard) -> None:
-        begin = self._begins.get(end.call)
-        self._waiting.pop(end.call, None)
-        if end.call in self._told_of(begin or end).calls:
+        waiting = self._waiting.pop(end.call, None)
+        begin = self._begins.get(end.call) if end.call_id else waiting
+        told = self._told_of(begin or end)
+        if end.call in told.calls if end.call_id else end.record.id in told.keys:
             return
         tree = self._trees.of(end.record)
         if end.tool_class == "edit":
             seen = seen_changes(tree, begin, end)
             if seen.gaps:
-                self._observe(begin or end, end, f"gap/{end.call_id}/asked", seen.gaps)
+                self._observe(begin or end, end, f"gap/{end.call_id or end.record.id}/asked", seen.gaps)
             step = self._edited(begin, end, seen)
         else:
             compared = end.tool_class not in ("shell", "mcp")

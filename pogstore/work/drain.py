@@ -24,7 +24,10 @@ OPEN = "open"
 
 
 class Drained(NamedTuple):
-    """What one drain did: the records it stored, the events they became, what it set aside, and what still waits."""
+    """What one drain did: the records it stored, the events they became, and what still waits.
+
+    `damaged` counts what was set aside because it is no record, and records that cannot be stored; those are kept.
+    """
 
     records: int
     events: int
@@ -33,10 +36,14 @@ class Drained(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What became of some records: how many events, and the ids of the records that must be given again."""
+    """What became of some records: how many events, and the ids of the records that must be given again.
+
+    `stuck` says how many of these could not be written.
+    """
 
     events: int
     open: frozenset[str]
+    stuck: int = 0
 
 
 class _Raw(NamedTuple):
@@ -82,7 +89,7 @@ def _drain(directory: Path, files: Sequence[Path], write: Callable[[Sequence[Rec
     for path in files:
         if path not in still_open:
             path.unlink(missing_ok=True)
-    return Drained(len(raws) - len(still_open), written.events, damaged, 0)
+    return Drained(len(raws) - len(still_open), written.events, damaged + written.stuck, 0)
 
 
 def _read(directory: Path, files: Iterable[Path]) -> tuple[list[_Raw], int]:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from pogstore.agents.drain import PATIENCE, drain
 from pogstore.history.blame import blame
 from pogstore.interop.claude_code import read_session
 from pogstore.interop.json_lines import Transcript
-from pogstore.model import Noted, Observed, Prompted, Stepped
+from pogstore.model import Noted, Observed, OddPath, Prompted, Stepped
 from pogstore.store import batch, libgit2
 from pogstore.store.lock import locked
 from pogstore.store.store import Store, open_store
@@ -453,6 +455,12 @@ def test_a_later_import_of_the_same_session_only_echoes_its_steps(repo: Repo, st
     assert intake.take(store, reading.tasks).events == 0
 
 
+def users(repo: Repo) -> dict[str, bytes]:
+    """Everything in a repository that is not ours."""
+    found = (path for path in repo.path.rglob("*") if path.is_file() and not {"pog", "objects"} & set(path.parts))
+    return {str(path): path.read_bytes() for path in found}
+
+
 def test_the_story(repo: Repo, store: Store) -> None:
     """A prompt, an edit, a person's edit, a sub-agent's file, a failed tool, the end; then who wrote what."""
     repo.commit({"shop.py": "one = 1\ntwo = 2\nthree = 3\n"})
@@ -468,9 +476,9 @@ def test_the_story(repo: Repo, store: Store) -> None:
     live.agent = {}
     live.fail(live.begin_edit("shop.py", "nowhere", "x"))
     live.say("Stop")
-    status = repo.git("status", "--porcelain=v2", "--branch")
+    before = users(repo)
     drained(store, live)
-    assert repo.git("status", "--porcelain=v2", "--branch") == status
+    assert users(repo) == before
     repo.commit(message="agent and person")
     assert [(line.text, line.owner) for line in blame(store, b"shop.py").lines] == [
         (b"one = 1  # agent", "event"),
@@ -580,3 +588,143 @@ def test_a_record_of_an_agent_that_is_not_known_yet_waits(repo: Repo, store: Sto
     spool.append(os.fsencode(spool_of(store)), record)
     assert drained(store, live) == (0, 0, 0, 0)
     assert len(list((spool_of(store) / "open").iterdir())) == 1
+
+
+def test_calls_without_an_id_are_told_apart_by_their_order(repo: Repo, store: Store) -> None:
+    live = Live(repo.path)
+    call = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+    for stdout in ("one", "two"):
+        live.say("PreToolUse", **call)
+        live.end(call, {"stdout": stdout, "stderr": ""})
+    with pytest.MonkeyPatch.context() as patch:
+        crash(patch, work_drain, "_keep", 1, after=False)
+        with pytest.raises(Died):
+            drained(store, live)
+    drained(store, live)
+    assert [store.find_text(step.output) for step in steps(store, live.task)] == ["one", "two"]
+    assert len(store.events(live.task)) == 4
+
+
+def test_a_session_whose_task_is_damaged_stops_no_other(repo: Repo, store: Store) -> None:
+    one = Live(repo.path, "one")
+    two = Live(repo.path, "two", one.clock)
+    one.prompt("go")
+    drained(store, one)
+    tip = repo.git("rev-parse", f"refs/pog/tasks/{one.task}")
+    damage(repo, tip)
+    one.prompt("more")
+    two.prompt("go")
+    assert drained(open_store(repo.path), one) == (1, 3, 1, 0)
+    assert "prompted" in told(store, two.task)
+    assert drained(store, one) == (0, 0, 1, 0)
+
+
+def damage(repo: Repo, oid: str) -> None:
+    path = repo.path / ".git" / "objects" / oid[:2] / oid[2:]
+    if not path.exists():
+        for pack in (repo.path / ".git" / "objects" / "pack").iterdir():
+            pack.unlink()
+    path.unlink(missing_ok=True)
+
+
+def test_links_odd_paths_and_files_in_sub_directories(repo: Repo, store: Store) -> None:
+    """Case PC-66."""
+    (repo.path / "web").mkdir()
+    (repo.path / "link").symlink_to("README")
+    repo.commit(message="link")
+    live = Live(repo.path)
+    live.edit("link", "a project", "one")
+    name = os.fsdecode(b"caf\xe9")
+    live.say("SessionStart", cwd=str(repo.path / "web"))
+    call = live.begin("Write", {"file_path": f"{repo.path}/web/../{name}", "content": "x\n"})
+    (repo.path / name).write_text("x\n")
+    live.end(call)
+    drained(store, live)
+    linked, odd = steps(store, live.task)
+    assert sides(store, linked) == [("README", b"a project\n", b"one\n")]
+    assert sides(store, odd) == [(OddPath(b64="Y2Fm6Q=="), None, b"x\n")]
+
+
+def test_a_repository_without_commits(make_repo: Callable[..., Repo]) -> None:
+    repo = make_repo("empty", commit=False)
+    store = recording(repo)
+    live = Live(repo.path)
+    live.write("a", "one\n")
+    (repo.path / "b").write_text("by hand\n")
+    live.edit("b", "by hand", "two")
+    drained(store, live)
+    found = [sides(store, event) for event in events(store, live.task) if getattr(event, "changes", ())]
+    assert found == [[("a", None, b"one\n")], [("b", None, b"by hand\n")], [("b", b"by hand\n", b"two\n")]]
+
+
+def test_a_bare_repository_with_linked_work_trees(repo: Repo, tmp_path: Path) -> None:
+    """Case PC-70."""
+    repo.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
+    Repo(tmp_path / "bare.git").git("worktree", "add", "--quiet", str(tmp_path / "tree"))
+    store = recording(Repo(tmp_path / "tree"))
+    live = Live(tmp_path / "tree")
+    live.edit("README", "a project", "one")
+    drained(store, live)
+    assert sides(store, steps(store, live.task)[0]) == [("README", b"a project\n", b"one\n")]
+
+
+def test_a_shell_call_that_names_a_file_is_named_by_what_is_observed(repo: Repo, store: Store) -> None:
+    live = Live(repo.path)
+    live.edit("README", "a project", "one")
+    (repo.path / "README").write_text("sorted\n")
+    call_id = live.shell("sed -i s/one/sorted/ README")
+    live.shell("ls")
+    live.edit("README", "sorted", "two")
+    drained(store, live)
+    (gap,) = [event for event in events(store, live.task) if isinstance(event, Observed)]
+    assert gap.during == (call_id,)
+
+
+def test_the_model_is_known_in_later_drains_and_not_claimed_for_sub_agents(repo: Repo, store: Store) -> None:
+    live = Live(repo.path)
+    live.say("SessionStart", model="claude-opus-4-5")
+    drained(store, live)
+    live.shell("ls")
+    live.agent = {"agent_id": "sub1"}
+    live.shell("ls")
+    drained(store, live)
+    assert [step.actor.model for step in steps(store, live.task)] == ["claude-opus-4-5", None]
+
+
+def test_files_outside_of_the_repository_are_never_spelled(repo: Repo, store: Store, tmp_path: Path) -> None:
+    live = Live(repo.path)
+    call = live.begin("Write", {"file_path": str(tmp_path / "elsewhere"), "content": "x\n"})
+    live.end(call)
+    drained(store, live)
+    (step,) = steps(store, live.task)
+    assert (step.coverage, step.coverage_reason) == ("partial", "outside")
+    assert [change.path for change in step.changes] == [OddPath(outside=True)]
+
+
+def test_drains_beside_hooks_lose_nothing(repo: Repo, store: Store) -> None:
+    """Eight sessions are recorded while two drainers run."""
+    sessions = [Live(repo.path, f"s{number}") for number in range(8)]
+
+    def run(live: Live) -> None:
+        for _ in range(8):
+            live.shell("ls")
+
+    def drain_on() -> None:
+        own = open_store(repo.path)
+        while not done.is_set():
+            drained(own, sessions[0])
+        own.close()
+
+    done = threading.Event()
+    workers = [threading.Thread(target=run, args=(live,)) for live in sessions]
+    drainers = [threading.Thread(target=drain_on) for _ in range(2)]
+    for thread in (*drainers, *workers):
+        thread.start()
+    for thread in workers:
+        thread.join()
+    done.set()
+    for thread in drainers:
+        thread.join()
+    drained(store, sessions[0])
+    assert [len(steps(store, live.task)) for live in sessions] == [8] * 8
+    assert [len(store.events(live.task)) for live in sessions] == [10] * 8
