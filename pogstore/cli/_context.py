@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import click
 
 from pogstore import redact
+from pogstore.cli import _draining
 from pogstore.cli._render import echo
 from pogstore.errors import BadInput, NotARepository, NoWorkTree, RefusedByPolicy
 from pogstore.history import names
@@ -42,7 +43,13 @@ class Env:
 
     @cached_property
     def store(self) -> Store:
-        """The store of the repository that git itself would use here."""
+        """The store of the repository that git itself would use here, with what waited in its spool, if it can be."""
+        store = self._open()
+        if not disabled():
+            _draining.before_the_command(store, now)
+        return store
+
+    def _open(self) -> Store:
         *others, last = git_environments(os.environ)
         for environment in others:
             try:
@@ -80,7 +87,7 @@ class Env:
 
     def refuse_if_disabled(self) -> None:
         """Raises `RefusedByPolicy` while `POG_DISABLE` is set: then nothing is recorded (case PC-124)."""
-        if os.environ.get("POG_DISABLE", "").lower() not in _NO:
+        if disabled():
             raise RefusedByPolicy("recording is disabled by POG_DISABLE", "unset it to record again")
 
     @property
@@ -187,6 +194,11 @@ def unsecret(word: str, what: str) -> str:
     if redact.redact(word)[1]:
         raise BadInput(what, "looks like a secret", "events keep it for good; put texts into notes")
     return word
+
+
+def disabled() -> bool:
+    """Says whether `POG_DISABLE` is set, so that nothing may be recorded."""
+    return os.environ.get("POG_DISABLE", "").lower() not in _NO
 
 
 def now() -> int:

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pogstore.agents.claude_settings import LINE
+from pogstore.cli import _draining
+from pogstore.cli._context import now
 from pogstore.errors import GitFailed
+from pogstore.model import Stepped
 from pogstore.store import gitcli
-from pogstore.store.store import open_store
+from pogstore.store.store import Store, open_store
 from pogstore.work import setup, spooled
 from pogstore.work.spooled_record import Record, decode_record
 
@@ -45,23 +48,30 @@ class Delivery(NamedTuple):
     version: str | None
     told: tuple[Told, ...]
     file_seen: bool
+    stored: bool
 
     @property
     def ok(self) -> bool:
         """Whether everything arrived, and nothing disturbed the agent."""
-        return self.file_seen and all(each.arrived and not each.status and not each.printed for each in self.told)
+        return (
+            self.file_seen
+            and self.stored
+            and all(each.arrived and not each.status and not each.printed for each in self.told)
+        )
 
 
 def deliver(environ: Mapping[str, str]) -> Delivery:
     """Tells a session of Claude Code to a scratch repository and returns what arrived."""
-    program = _program(environ)
-    with _scratch(environ) as (place, env):
+    found = program(environ)
+    with _scratch(environ) as (store, place, env):
         answers = [_tell(place, env, payload) for payload in _session(place)]
-        records = _records(place)
+        records = _records(store)
+        left, _ = _draining.drain(store, now)
+        stored = not left and any(isinstance(sealed.event, Stepped) for sealed in store.events_on(FILE.encode()))
     arrived = {record.event for record in records}
     told = tuple(each._replace(arrived=each.event in arrived) for each in answers)
     seen = any(state.path == FILE.encode() for record in records for state in record.states)
-    return Delivery(program, _version(program), told, seen)
+    return Delivery(found, _version(found), told, seen, stored)
 
 
 def _session(place: Path) -> Iterator[dict[str, Any]]:
@@ -95,14 +105,14 @@ def _tell(place: Path, env: Mapping[str, str], payload: Mapping[str, Any]) -> To
     return Told(str(payload["hook_event_name"]), False, status, printed, time.perf_counter() - begun)
 
 
-def _records(place: Path) -> list[Record]:
-    files = spooled.take(place / ".git" / "pog" / "spool")
+def _records(store: Store) -> list[Record]:
+    files = spooled.take(setup.spool_of(store.layout))
     parts = [part for path in files for part in spooled.read(path)]
     return [decode_record(part.record) for part in parts if isinstance(part, spooled.Good)]
 
 
 @contextmanager
-def _scratch(environ: Mapping[str, str]) -> Iterator[tuple[Path, dict[str, str]]]:
+def _scratch(environ: Mapping[str, str]) -> Iterator[tuple[Store, Path, dict[str, str]]]:
     """Makes a repository in which recording is enabled, and the environment in which an agent would work in it."""
     kept = {name: value for name, value in environ.items() if not name.startswith(("GIT_", "POG_"))}
     env = kept | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -115,12 +125,12 @@ def _scratch(environ: Mapping[str, str]) -> Iterator[tuple[Path, dict[str, str]]
         store = open_store(place)
         try:
             setup.enable(store)
+            yield store, place, env
         finally:
             store.close()
-        yield place, env
 
 
-def _program(environ: Mapping[str, str]) -> str | None:
+def program(environ: Mapping[str, str]) -> str | None:
     """Returns the program that git would start for the line in an agent's settings."""
     path = os.pathsep.join([environ.get("PATH", os.defpath), str(Path(environ.get("HOME", "")) / ".local" / "bin")])
     return shutil.which("git-pog", path=path)

@@ -36,7 +36,7 @@ SHAPES: Mapping[str, str] = {
     "agent add": "{agent, scope, path, changed} | {agent, snippet}",
     "agent remove": "{agent, scope, path, changed, left}",
     "agent list": "[{agent, scope, path, events: [NAME], exact}]",
-    "agent test": "{agent, ok, program, version, events: [{event, arrived, status, printed, ms}], file_seen}",
+    "agent test": "{agent, ok, program, version, events: [{event, arrived, status, printed, ms}], file_seen, stored}",
     "demo": f"{{directory, steps: [{_STEP}]}}",
     "help": "[{command, section, help}] | {command, usage, help, options: [{names, value, help}], exits, commands?}",
     "new": TASK,
@@ -57,7 +57,12 @@ SHAPES: Mapping[str, str] = {
     "review": EVENT,
     "done": EVENT,
     "cancel": EVENT,
-    "status": "{enabled, active: {task, title, status} | null, tasks, pending, faults: [{ref, reason}]}",
+    "status": (
+        "{enabled, active: {task, title, status} | null, tasks, pending, faults: [{ref, reason}], paused, "
+        "losses: [{reason, times, last}], set_aside: [FILE], hooks: [{agent, scope, path, exact}]}"
+    ),
+    "doctor": "{ok, checks: [{check, result, text, hint}]}",
+    "drain": "{stored, pending, reason}",
     "pause": "{paused, changed}",
     "log": f"[{EVENT}]",
     "diff": "[{event, changes: [{path, from?, before?, after?}], patch}]",

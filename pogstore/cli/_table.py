@@ -38,7 +38,7 @@ PORCELAIN: Mapping[str, Section] = {
         "review": "Approve or reject the definition of a task, or some of its events",
         "done": "Complete a task, and say what came of it",
         "cancel": "Give a task up, and say why",
-        "status": "Show the active task, how many there are, and what is damaged",
+        "status": "Show the active task, how many there are, and what is missing or damaged",
         "pause": "Stop recording what agents do here, at once, until it is resumed",
     },
     "History": {
@@ -58,11 +58,13 @@ PORCELAIN: Mapping[str, Section] = {
     },
     "Store": {
         "verify": "Check every byte of the named tasks, or of all",
+        "doctor": "Check that what agents do here is recorded",
         "import": "Take in what other tools recorded; importing twice adds nothing",
     },
 }
 PLUMBING: Mapping[str, Section] = {
     "Plumbing": {
+        "drain": "Store what agents' hooks recorded",
         "hook": "Record what an agent says on standard input",
         "reindex": "Delete the index and make it anew from the refs",
         "version": "Print the version of pogstore and of its format",

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 import click
 
 from pogstore.agents import claude_settings
-from pogstore.agents.claude_settings import EVENTS, Installed, Place, Scope
+from pogstore.agents.claude_settings import Scope
 from pogstore.cli import _delivery
 from pogstore.cli._context import Env, pass_env
+from pogstore.cli._installed import installed, place
 from pogstore.cli._options import exclusive, json_option, pog_command, pog_group
 from pogstore.cli._render import counted, echo, echo_json, safe, table, tell
 
 AGENTS = ("claude-code",)
-SCOPES: tuple[Scope, ...] = ("project", "local", "user")
 NOT_DELIVERED = {1: "something did not arrive"}
 CHANGED_MEANWHILE = {1: "the file changed meanwhile"}
 
@@ -88,16 +88,19 @@ def remove(env: Env, agent: str, project: bool, local: bool, user: bool, as_json
 @pass_env
 def list_(env: Env, as_json: bool) -> None:
     """List the settings of agents that may hold our hooks, and those that do."""
-    found = where(env)
+    found = installed(env)
     if as_json:
         echo_json([
-            {"agent": "claude-code", "scope": scope, "path": str(path), "events": [each.event for each in hooks],
-             "exact": is_exact(hooks)}
-            for scope, path, hooks in found
+            {"agent": each.agent, "scope": each.scope, "path": str(each.path),
+             "events": [hook.event for hook in each.found], "exact": each.exact}
+            for each in found
         ])  # fmt: skip
         return
-    for line in table([("claude-code", scope, said(hooks), safe(str(path))) for scope, path, hooks in found]):
+    for line in table([(each.agent, each.scope, each.said, safe(str(each.path))) for each in found]):
         echo(line)
+    for each in found:
+        if each.fault:
+            tell(f"warning: {safe(each.fault)}")
 
 
 @pog_command("test", NOT_DELIVERED)
@@ -116,7 +119,7 @@ def test(agent: str, as_json: bool) -> int:
             for each in found.told
         ]  # fmt: skip
         echo_json({"agent": agent, "ok": found.ok, "program": found.program, "version": found.version,
-                   "events": events, "file_seen": found.file_seen})  # fmt: skip
+                   "events": events, "file_seen": found.file_seen, "stored": found.stored})  # fmt: skip
         return 0 if found.ok else 1
     _show(found)
     return 0 if found.ok else 1
@@ -129,7 +132,7 @@ def _show(found: _delivery.Delivery) -> None:
         tell("hint: git finds no git-pog; link it into ~/.local/bin, or put its directory on the PATH")
         return
     echo(f"git-pog is {safe(found.program)} ({safe(found.version or 'of unknown version')})")
-    echo("the session arrived, with the file that it wrote" if found.ok else "not everything arrived")
+    echo("the session arrived, and the file that it wrote is in the record" if found.ok else "not everything arrived")
 
 
 def _became(each: _delivery.Told) -> str:
@@ -138,39 +141,6 @@ def _became(each: _delivery.Told) -> str:
     if each.status:
         return f"ended with {each.status}"
     return "arrived" if each.arrived else "lost"
-
-
-def where(env: Env) -> list[tuple[Scope, Path, list[Installed]]]:
-    """Returns each settings file of Claude Code that counts here, and the hooks in it that call us."""
-    scopes = SCOPES if env.store.layout.work_tree is not None else ("user",)
-    found = []
-    for scope in scopes:
-        here = place(env, scope)
-        found.append((scope, claude_settings.settings_path(scope, here), claude_settings.installed(scope, here)))
-    return found
-
-
-def is_exact(hooks: list[Installed]) -> bool:
-    """Says whether hooks are those that we write: each event that we ask for, with our line unchanged."""
-    return all(each.exact for each in hooks) and {each.event for each in hooks} >= set(EVENTS)
-
-
-def said(hooks: list[Installed]) -> str:
-    """Returns how far hooks are installed, in words."""
-    if not hooks:
-        return "not installed"
-    if is_exact(hooks):
-        return "installed"
-    known = len({each.event for each in hooks} & set(EVENTS))
-    changed = sum(not each.exact for each in hooks)
-    return f"{known} of {len(EVENTS)} events" + (f", {changed} changed" if changed else "")
-
-
-def place(env: Env, scope: Scope) -> Place:
-    """Returns where settings are looked for; those of a person need no work tree."""
-    config_dir = os.environ.get("CLAUDE_CONFIG_DIR")
-    work_tree = Path.cwd() if scope == "user" else env.work_tree
-    return Place(work_tree, Path.home(), Path(config_dir).absolute() if config_dir else None)
 
 
 def _scope(project: bool, user: bool) -> Scope:
@@ -190,7 +160,7 @@ def _hint_after_adding(env: Env, scope: Scope) -> None:
         return
     if not env.store.enabled:
         tell("hint: nothing is recorded before 'git pog init'")
-    others = [other for other, _, hooks in where(env) if hooks and other != scope]
+    others = [hooks.scope for hooks in installed(env) if hooks.found and hooks.scope != scope]
     if others:
         tell(f"hint: it is told in the {' and '.join(others)} settings too; once is enough")
 

@@ -2,7 +2,8 @@
 
 import click
 
-from pogstore.cli._context import Env, pass_env
+from pogstore.cli import _draining
+from pogstore.cli._context import Env, disabled, now, pass_env
 from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import echo, echo_json, safe, tell
 from pogstore.work import setup
@@ -40,6 +41,8 @@ def _steps(env: Env, remove: bool, dry_run: bool, force: bool) -> list[str]:
     store = env.store
     if dry_run:
         return setup.plan_disable(store) if remove else setup.plan_enable(store)
+    if remove and _draining.waits(store) and not disabled():
+        _draining.drain(store, now)
     return setup.disable(store, force=force) if remove else setup.enable(store)
 
 

@@ -28,8 +28,8 @@ FORBIDDEN = 2
 """An exit status that agents take for "block"; nothing here may end with it."""
 COLLECTED_AFTER = 100_000
 """Objects that a process may make before cycles among them are looked for: most commands end sooner."""
-LATE = ("pygit2",)
-"""What takes longer to load than most commands take to answer, and stands behind one door."""
+LATE = ("pygit2", "pogstore.agents.drain")
+"""What takes longer to load than most commands take to answer; each is imported in one place, where it may wait."""
 EPILOG = f"""\
 'git pog help COMMAND' tells more of one; 'git pog help -a' lists the plumbing as well.
 

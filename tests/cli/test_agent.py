@@ -111,9 +111,10 @@ def test_the_line_as_it_stands_in_the_settings_records(pog: Pog, repo: Repo) -> 
 def test_a_made_up_session_arrives(pog: Pog, tmp_path: Path) -> None:
     """Case UC-43: a hook that does nothing and answers 0 would look as if all were well."""
     answer = pog("agent", "test", "claude-code", cwd=tmp_path)
-    assert answer.stdout.splitlines()[-1] == "the session arrived, with the file that it wrote"
+    assert answer.stdout.splitlines()[-1] == "the session arrived, and the file that it wrote is in the record"
     found = pog("agent", "test", "claude-code", "--json", cwd=tmp_path).json
     assert found["ok"]
+    assert found["stored"]
     assert [each["arrived"] for each in found["events"]] == [True] * 6
     assert list(tmp_path.glob("pog-agent-test-*")) == []
 

@@ -72,7 +72,7 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         "ready", f"claim {base}", f"release {base}", f"share {base}", "local", "local --list", "local --remove",
         f"cancel {base}", "log", f"diff {event}", f"diff {base}", "blame", "blame brew.py README",
         "blame HEAD -- brew.py", "why brew.py:4", "why brew.py:1", f"rollback --dry-run {event}", f"rollback {event}",
-        "undo --dry-run", "undo", "verify", "reindex", "version", "help", "help new", "help import",
+        "undo --dry-run", "undo", "verify", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
     )  # fmt: skip
     for command in story:
         ask(command)

@@ -24,7 +24,8 @@ SELDOM_OUTSIDE = ("demo", "help", "version", "hook", "hook claude-code", "agent"
 ARGUMENTS = {
     "new": ["a title"], "note": ["x"], "decide": ["x"], "check": ["1"], "move": ["pending"], "why": ["a:1"],
     "rollback": ["@"], "review": ["--approve"], "import pog-task": ["."], "import claude-code": ["."],
-    "edit": ["--tag", "x"], "agent add": ["claude-code"], "agent remove": ["claude-code"], "agent test": ["claude-code"],
+    "edit": ["--tag", "x"], "agent add": ["claude-code"],
+    "agent remove": ["claude-code"], "agent test": ["claude-code"],
 }  # fmt: skip
 """What a command must be given so that it is used rightly."""
 

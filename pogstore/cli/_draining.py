@@ -1,0 +1,85 @@
+"""Storing what hooks left in the spool: before a command that writes, and before one that reads if it takes no time.
+
+A command never fails by it: what cannot be stored waits, and that it waits is said.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from pogstore.agents import drain as draining  # loaded late; imported here alone
+from pogstore.cli._render import counted, safe, tell
+from pogstore.errors import PogError
+from pogstore.store.store import Store
+from pogstore.work import setup, spool, spooled
+
+READING = frozenset(
+    ("list", "ready", "show", "status", "log", "diff", "blame", "why", "verify", "reindex", "local", "agent list")
+)
+"""Commands that answer with what there is, rather than wait."""
+BY_THEMSELVES = frozenset(("init", "pause", "doctor", "drain", "agent add", "agent remove"))
+"""Commands that look after the spool themselves, or have nothing to do with it."""
+READERS_WAIT = 0.2
+"""Seconds that a command that reads waits for others who write."""
+READERS_RECORDS = 500
+"""How many records a command that reads stores on its way; more would be felt."""
+
+
+def before_the_command(store: Store, now: Callable[[], int]) -> None:
+    """Stores what waits, as the command that runs allows it; else says on standard error how much waits."""
+    context = click.get_current_context(silent=True)
+    if context is None or not waits(store):
+        return
+    name = context.command_path.removeprefix("git pog ")
+    if name in BY_THEMSELVES:
+        return
+    reading = name in READING
+    if context.params.get("dry_run") or (reading and pending(store) > READERS_RECORDS):
+        left, reason = pending(store), None
+    else:
+        left, reason = drain(store, now, wait=READERS_WAIT if reading else spool.WAIT)
+    if left and not any(context.params.get(each) for each in ("as_json", "as_jsonl")) and name != "status":
+        tell(f"pending: {left}{f' ({safe(reason)})' if reason else ''}")
+
+
+def drain(store: Store, now: Callable[[], int], *, wait: float = spool.WAIT) -> tuple[int, str | None]:
+    """Stores what waits; returns how many records wait now, and why if something went wrong."""
+    try:
+        done = draining.drain(store, wait=wait, now=now())
+        if done.records:
+            setup.leave_settings(store)
+    except PogError as fault:
+        return pending(store), fault.message
+    except Exception as fault:  # whatever an agent has said, people's own commands must work
+        if os.environ.get("POG_DEBUG"):
+            raise
+        return pending(store), f"{type(fault).__name__}: {fault}"
+    if done.damaged:
+        tell(f"warning: {counted(done.damaged, 'damaged part')} of records set aside; 'git pog status' says where")
+    return done.pending, None
+
+
+def waits(store: Store) -> bool:
+    """Says whether something new may wait, at the cost of reading one directory; a call without an end is not new."""
+    try:
+        with os.scandir(_place(store)) as entries:
+            return any(_may_wait(entry) for entry in entries)
+    except OSError:
+        return False
+
+
+def pending(store: Store) -> int:
+    """Returns how many records wait; those that came before a pause wait too."""
+    return sum(map(spooled.pending, (_place(store), setup.paused_of(store.layout))))
+
+
+def _may_wait(entry: "os.DirEntry[str]") -> bool:
+    if entry.name == os.fsdecode(spool.CURRENT):
+        return entry.stat(follow_symlinks=False).st_size > 0
+    return entry.name.isdigit()
+
+
+def _place(store: Store) -> Path:
+    return setup.spool_of(store.layout)
