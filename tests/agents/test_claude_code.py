@@ -1,0 +1,125 @@
+"""One call of a hook, read: never fails, and says of a step what an import would say of it."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pogstore.agents import claude_code
+from pogstore.agents.claude_code import Heard, Step, hear
+from pogstore.interop.claude_code import LONGEST_TEXT
+from pogstore.model import Person
+from pogstore.work.spooled_record import Record
+from tests.conftest import STARTED
+
+ADA = Person(name="Ada", email="ada@example.org")
+
+
+def record(payload: bytes, event: str = "Stop") -> Record:
+    return Record("0" * 32, "claude-code", event, STARTED, 60, b"/g", b"/g", b"/r", payload, True, "", (), {})
+
+
+def heard(event: str, **members: Any) -> Heard:
+    return hear(record(json.dumps({"session_id": "s", "hook_event_name": event, **members}).encode(), event))
+
+
+def call(event: str, tool: str, given: Any = None, **members: Any) -> Heard:
+    return heard(event, tool_name=tool, tool_input=given or {}, tool_use_id="t1", **members)
+
+
+def step(end: Heard, **fields: Any) -> Any:
+    return claude_code.stepped(Step(None, end, **fields), claude_code.agent(end, "m", ADA))
+
+
+NAMES = st.sampled_from(["session_id", "tool_name", "tool_input", "tool_use_id", "tool_response", "prompt"])
+VALUES = st.recursive(st.none() | st.text(max_size=4) | st.integers(), lambda inner: st.dictionaries(NAMES, inner))
+PAYLOADS = st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value).encode())
+EVENTS = st.sampled_from(["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "UserPromptSubmit"])
+
+
+@given(PAYLOADS, EVENTS)
+def test_whatever_an_agent_sends_is_heard_and_told(payload: bytes, event: str) -> None:
+    found = hear(record(payload, event))
+    actor = claude_code.agent(found, None, None)
+    drafts = [claude_code.noted(found, actor), claude_code.defined(found, actor)]
+    if found.begins:
+        drafts.append(claude_code.stepped(Step(found, None), actor))
+    if found.ends:
+        drafts.append(claude_code.stepped(Step(None, found), actor))
+    assert all(draft.source is not None and draft.source.key for draft in drafts)
+    assert found.session
+    for draft in drafts:
+        for text in draft.texts.values():
+            assert len(text.text) < 2 * LONGEST_TEXT
+
+
+def test_a_payload_that_ends_too_early_still_names_its_session() -> None:
+    found = hear(record(b'{"session_id": "s", "agent_id": "a", "tool_name": "Edit", "x', "PreToolUse"))
+    assert (found.session, found.agent_id, found.begins) == ("s", "a", False)
+
+
+@pytest.mark.parametrize(
+    ("tool", "class_"),
+    [("Edit", "edit"), ("Bash", "shell"), ("Grep", "read"), ("mcp__a__b", "mcp"), ("Agent", "other")],
+)
+def test_tools_have_the_classes_that_imports_give_them(tool: str, class_: str) -> None:
+    draft = step(call("PostToolUse", tool))
+    assert draft.fields == {"tool": tool, "class": class_, "call_id": "t1", "ok": True}
+
+
+def test_a_failed_call_keeps_its_error_and_its_time() -> None:
+    draft = step(call("PostToolUseFailure", "Read", error="gone", duration_ms=12))
+    assert draft.fields["ok"] is False
+    assert draft.fields["duration_ms"] == 12
+    assert draft.texts["output"].text == "gone"
+
+
+@pytest.mark.parametrize("duration", [-1, 1.5, True, "9", 1 << 70, None])
+def test_what_is_no_duration_is_none(duration: object) -> None:
+    assert "duration_ms" not in step(call("PostToolUse", "Bash", duration_ms=duration)).fields
+
+
+def test_answers_are_kept_as_text_and_cut() -> None:
+    shown = [
+        claude_code.answer_of(call("PostToolUse", "Bash", tool_response=response))
+        for response in ("plain", {"stdout": "out", "stderr": "err"}, {"stdout": "", "stderr": ""}, {"a": 1}, None)
+    ]
+    assert shown == ["plain", "out\nerr", "", '{"a":1}', ""]
+    long = step(call("PostToolUse", "Bash", {"command": "x" * 200_000}, tool_response="y\n" * 100_000))
+    assert all(len(text.text) < LONGEST_TEXT + 100 for text in long.texts.values())
+
+
+def test_what_an_edit_wrote_is_told_once() -> None:
+    end = call("PostToolUse", "Edit", {"file_path": "/r/a", "old_string": "a", "new_string": "b"}, tool_response="ok")
+    assert set(step(end, known=True).texts) == {"input"}
+    assert json.loads(step(end, known=True).texts["input"].text) == {"file_path": "/r/a"}
+    assert "new_string" in step(end).texts["input"].text
+    assert "output" in step(end).texts
+
+
+def test_edits_tell_what_they_found() -> None:
+    given_input = {"file_path": "/r/a", "old_string": "a", "new_string": "b"}
+    told = claude_code.edit_told(call("PostToolUse", "Edit", given_input, tool_response={"originalFile": "aa\n"}))
+    untold = claude_code.edit_told(call("PostToolUse", "Edit", given_input, tool_response={"success": True}))
+    new = claude_code.edit_told(call("PostToolUse", "Write", {"content": "b"}, tool_response={"type": "create"}))
+    assert [claude_code.is_told(each) for each in (told, untold, new, None)] == [True, False, True, False]
+    assert new is not None
+    assert (new.original, claude_code.outcome_of(new)) == (None, "b")
+    assert claude_code.edit_told(call("PostToolUse", "Bash")) is None
+    assert claude_code.edit_told(call("PostToolUseFailure", "Edit", given_input)) is None
+
+
+def test_actors_say_who_answers_for_them() -> None:
+    main, sub = heard("Stop"), heard("Stop", agent_id="a1")
+    assert claude_code.agent(main, "m", ADA).on_behalf_of == ADA
+    assert (claude_code.agent(sub, "m", ADA).model, claude_code.agent(sub, "m", ADA).agent_id) == (None, "a1")
+    assert claude_code.person(main, ADA).name == "Ada"
+    assert claude_code.person(main, None).type == "human"
+
+
+def test_names_that_an_agent_chooses_are_cut_and_whole() -> None:
+    found = heard("PreToolUse", tool_name="x" * 999, tool_use_id="\ud800", agent_id=7)
+    assert len(found.tool) == claude_code.LONGEST_NAME
+    assert (found.call_id, found.agent_id) == ("\ufffd", None)
