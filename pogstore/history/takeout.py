@@ -61,6 +61,8 @@ def take_out(case: Case) -> str:
         return SKIPPED
     if _is_unseen(case.cause, change):
         raise Obstructed(path, "not-recorded")
+    if any(side is not None and side.mode == SUBMODULE for side in (change.before, change.after)):
+        raise Obstructed(path, "submodule")
     here = next((name for name in (*reversed(case.names), path) if tree.now(name) is not None), path)
     older = spelled(change.from_)
     if older is None or change.before is None or change.after is None:
@@ -146,8 +148,6 @@ def _find(store: Store, side: Side | None) -> bytes | None:
 
 
 def _check_mergeable(path: str, modes: Sequence[str]) -> None:
-    if SUBMODULE in modes:
-        raise Obstructed(path, "submodule")
     if set(modes) == {SYMLINK}:
         raise Obstructed(path, "link-changed")
     if SYMLINK in modes:
@@ -176,10 +176,8 @@ def _version(store: Store, path: str, side: Side | None) -> FileVersion | None:
 
 
 def _regular(store: Store, path: str, side: Side) -> FileVersion:
-    if side.mode == SUBMODULE or side.blob is None:
-        raise Obstructed(path, "submodule")
     try:
-        return FileVersion(mode=side.mode, data=store.read_content(BlobId(side.blob)))
+        return FileVersion(mode=side.mode, data=store.read_content(side.blob or BlobId("")))
     except NotFound:
         raise Obstructed(path, _why_absent(store, side)) from None
 

@@ -170,6 +170,14 @@ def test_an_undo_of_what_was_edited_since_writes_nothing(bench: Bench) -> None:
     assert bench.files() == {"b": file(b"a person's\n")}
 
 
+def test_an_undo_of_a_rename_does_not_replace_what_took_the_name(bench: Bench) -> None:
+    bench.write("a", b"1\n")
+    bench.rollback(bench.move("a", "b"))
+    bench.write("b", b"a person's\n")
+    plan = plan_undo(bench.store, WORKTREE)
+    assert [(obstacle.path, obstacle.reason) for obstacle in plan.obstacles] == [("b", "recreated-since")]
+
+
 def test_rc1_pc90_untracked_and_ignored_files_survive(bench: Bench) -> None:
     bench.write(".gitignore", b"*.log\n")
     bench.write("tracked", b"1\n")

@@ -5,6 +5,7 @@ PC-61, PC-63, PC-78, PC-93, PC-96, RC-1, RC-5, RC-11, RC-13, RC-23, RC-44, RC-55
 
 import os
 import re
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from pogstore.errors import UnsafePath
 from pogstore.history import takeout, tree
 from pogstore.model import Change, OddPath, Side
 from pogstore.store.content import blob_id
+from pogstore.store.store import open_store
 from tests.builders_exchange import append_by_hand, handmade, head_of
 from tests.builders_rollback import Bench, Step, changes_of, file, link, program, untouched
+from tests.conftest import Repo
 
 NONE = None
 ONE, TWO, THREE = file(b"one\n"), file(b"two\n"), file(b"three\n")
@@ -281,6 +284,38 @@ def test_content_that_is_not_here_is_named(bench: Bench) -> None:
     assert bench.conflicts(absent) == {"f": "content-absent"}
 
 
+def test_a_clone_without_the_contents_says_so_until_they_are_fetched(bench: Bench, tmp_path: Path) -> None:
+    bench.write("f", b"1\n2\n")
+    event = bench.step({"f": b"1\nagent\n2\n"})
+    bench.repo.commit({}, "all")
+    bench.repo.git("clone", "--quiet", ".", str(tmp_path / "clone"))
+    clone = copy(bench)
+    clone.path, clone.repo = tmp_path / "clone", Repo(tmp_path / "clone")
+    clone.repo.git("fetch", "--quiet", "origin", "refs/pog/tasks/*:refs/pog/tasks/*")
+    clone.repo.git("config", "pog.enabled", "true")
+    clone.store = open_store(clone.path)
+    assert clone.conflicts(event) == {"f": "content-absent"}
+    clone.repo.git("fetch", "--quiet", "origin", "refs/pog/content/*:refs/pog/content/*")
+    clone.rollback(event)
+    assert clone.text("f") == "1\n2\n"
+    clone.store.close()
+
+
+def test_what_an_operation_saw_may_be_absent(bench: Bench) -> None:
+    """Then the change and the file alone say whether it is there."""
+    bench.write("f", b"1\n2\n3\n")
+    event = bench.step({"f": b"1\nagent\n2\n3\n"})
+    above = head_of(bench.store, bench.task)
+    gone = {name: {"mode": "100644", "blob": blob_id(name.encode()), "size": 6} for name in ("before", "after")}
+    rolled = handmade(
+        bench.task, [above], kind="rolled_back", targets=[event], strategy="three-way", changes=[{"path": "f", **gone}]
+    )
+    append_by_hand(bench.store, rolled)
+    bench.write("f", b"1\nagent\n2\n3\nperson\n")
+    bench.rollback(event)
+    assert bench.text("f") == "1\n2\n3\nperson\n"
+
+
 def test_content_that_is_not_needed_may_be_absent(bench: Bench) -> None:
     bench.write("f", b"before\n")
     bench.write("g", b"after\n")
@@ -320,7 +355,13 @@ def test_pc73_rc32_a_submodule_is_a_conflict(bench: Bench) -> None:
     moved = bench.record_sides(Change(path="lib", before=before, after=after))
     (bench.path / "lib").mkdir()
     (bench.path / "lib" / ".git").write_text("gitdir: ../.git/modules/lib\n")
-    assert bench.conflicts(moved) == {"lib": "deleted-since"}
+    assert bench.conflicts(moved) == {"lib": "submodule"}
+    (bench.path / "lib" / ".git").unlink()
+    (bench.path / "lib").rmdir()
+    bench.write("lib", b"a file now\n")
+    assert bench.conflicts(moved) == {"lib": "submodule"}
+    added = bench.record_sides(Change(path="new", before=before))
+    assert bench.conflicts(added) == {"new": "submodule"}
 
 
 def test_rc11_only_the_own_effects_go(bench: Bench) -> None:
