@@ -126,6 +126,16 @@ def test_a_file_that_is_not_what_the_call_wrote_is_shared(repo: Repo, store: Sto
     assert (step.coverage, step.coverage_reason) == ("shared", "changed-meanwhile")
 
 
+def test_an_edit_that_cannot_have_been_made_in_what_was_seen_is_shared(repo: Repo, store: Store) -> None:
+    live = Live(repo.path)
+    call = live.begin_edit("README", "by hand", "one")
+    (repo.path / "README").write_text("one\n")
+    live.end(call)
+    drained(store, live)
+    (step,) = steps(store, live.task)
+    assert (step.coverage, step.coverage_reason) == ("shared", "unverified")
+
+
 def test_two_calls_at_once_on_one_file_form_a_chain(repo: Repo, store: Store) -> None:
     live = Live(repo.path)
     first = live.begin_edit("README", "a project", "one")
@@ -338,6 +348,23 @@ def test_each_linked_work_tree_has_its_own_state(repo: Repo, store: Store, tmp_p
     assert sides(store, steps(store, there.task)[0]) == [("README", b"a project\n", b"two\n")]
     trees = {step.worktree for live in (here, there) for step in steps(store, live.task)}
     assert len(trees) == 2
+    there.edit("README", "two", "four")
+    drained(store, here)
+    assert not [event for task in store.tasks() for event in events(store, task) if isinstance(event, Observed)]
+
+
+def test_what_was_recorded_elsewhere_and_brought_here_is_no_persons(repo: Repo, store: Store, tmp_path: Path) -> None:
+    repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
+    here = Live(repo.path, "here")
+    there = Live(tmp_path / "linked", "there", here.clock)
+    here.edit("README", "a project", "one")
+    drained(store, here)
+    repo.git("stash")
+    Repo(there.root).git("stash", "pop")
+    there.edit("README", "one", "two")
+    drained(store, here)
+    assert told(store, there.task) == ["defined", "moved in_progress", "stepped Edit"]
+    assert sides(store, steps(store, there.task)[0]) == [("README", b"one\n", b"two\n")]
 
 
 def test_a_linked_work_tree_that_is_gone_is_drained_all_the_same(repo: Repo, store: Store, tmp_path: Path) -> None:
