@@ -6,6 +6,7 @@ each line. Answers are values, kept in the index by everything that they depend 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ BEFORE_UNSEEN = "no-before"
 """Why an event's coverage is partial if nobody saw what a file held before."""
 ABSENT = "absent:"
 """Begins the key of a version whose content is not here."""
+MOST_NAMES = 64
+"""So many names of one file are looked at."""
+LONGEST_NAME = 4096
 COMMIT_DELAY = 1_000_000
 """µs: a commit counts as made at the end of its second, so that an event of the same second comes before it."""
 
@@ -71,11 +75,15 @@ def blame(store: Store, path: bytes, revision: str | None = None, ranges: Sequen
     `ranges` limit the lines, each as `git blame -L` takes them. Raises `NotFound` if there is no such file. Writes
     nothing but the index.
     """
-    store.refresh()
+    return store.index.ask(store.objects, store.refs, lambda _: _blame(store, path, revision, ranges))
+
+
+def _blame(store: Store, path: bytes, revision: str | None, ranges: Sequence[str]) -> Blame:
     tip = gitlog.commit_of(store.git, revision) if revision else gitlog.find_head(store.git)
     lines, commits = _git_lines(store, path, tip, in_work_tree=revision is None)
-    events = list(_events(store, _names(store, tip, path)))
-    found = _owners(store, path, tip, lines, events)
+    names = _names(store, tip, path)
+    events = list(_events(store, names))
+    found = _owners(store, path, tip, names, lines, events)
     by_id = {sealed.event_id: sealed for sealed in events}
     owners = [owner for owner, count in found.runs for _ in range(count)]
     wanted = _limited(store, path, tip, lines, ranges, in_work_tree=revision is None) if ranges else lines
@@ -135,25 +143,41 @@ def _work_tree_bytes(store: Store, path: bytes) -> bytes:
 
 
 def _names(store: Store, tip: Oid | None, path: bytes) -> list[bytes]:
-    """Returns a path and its older names, by git's renames and by those that events recorded."""
+    """Returns a path and its older names, by git's renames and by those that events recorded.
+
+    An event may come from anybody, so what git would not take for a path is no name, and their number is bounded.
+    """
     names = _git_names(store, tip, path) if tip else [path]
     for name in names:  # grows while it is walked
-        for body in rows.events_on_path(store.index.connection, name):
-            for change in getattr(codec.decode(body).event, "changes", ()):
-                older = path_bytes(change.from_) if change.from_ and path_bytes(change.path) == name else None
-                if older and older not in names:
-                    names.append(older)
+        recorded = rows.former_names(store.index.connection, name, MOST_NAMES)
+        fresh = [older for older in recorded if older not in names and _can_be_named(older)]
+        names += fresh[: max(0, MOST_NAMES - len(names))]
     return names
 
 
+def _can_be_named(path: bytes) -> bool:
+    """Says whether git takes some bytes for a path inside the repository."""
+    parts = path.split(b"/")
+    return len(path) <= LONGEST_NAME and b"\0" not in path and not {b"", b".", b".."}.intersection(parts)
+
+
 def _git_names(store: Store, tip: Oid, path: bytes) -> list[bytes]:
-    key = f"{tip}:{path.hex()}"
+    key = f"{tip}:{path.hex()}{_altered_history(store)}"
     kept = rows.memo(store.index.connection, NAMES_MEMO, key)
     if kept is not None:
         return [bytes.fromhex(name) for name in kept.decode().split(" ")]
     names = gitlog.older_names(store.git, tip, path)
     rows.keep_memos(store.index.connection, NAMES_MEMO, {key: " ".join(name.hex() for name in names).encode()})
     return names
+
+
+def _altered_history(store: Store) -> str:
+    """Returns what makes git see other commits behind the same tip, as a digest; nothing where there is nothing."""
+    parts = [f"{ref} {oid}".encode() for ref, oid in store.refs.list("refs/replace/").items()]
+    for name in ("shallow", "info/grafts"):
+        with suppress(OSError):
+            parts.append((store.layout.common_dir / name).read_bytes())
+    return ":" + digest.hexdigest(b"\n".join(parts)) if parts else ""
 
 
 def _events(store: Store, names: Sequence[bytes]) -> tuple[Sealed, ...]:
@@ -166,7 +190,14 @@ def _events(store: Store, names: Sequence[bytes]) -> tuple[Sealed, ...]:
     return state.distinct(state.whole(replay_order(found.values())).events).used
 
 
-def _owners(store: Store, path: bytes, tip: Oid | None, lines: list[LineCommit], events: list[Sealed]) -> _Found:
+def _owners(
+    store: Store,
+    path: bytes,
+    tip: Oid | None,
+    names: Sequence[bytes],
+    lines: list[LineCommit],
+    events: list[Sealed],
+) -> _Found:
     if not events:
         return _Found([(UNKNOWN, len(lines))] if lines else [], [])
     content = b"".join(line.text + b"\n" for line in lines)
@@ -174,14 +205,14 @@ def _owners(store: Store, path: bytes, tip: Oid | None, lines: list[LineCommit],
     kept = rows.memo(store.index.connection, MEMO, key)
     if kept is not None:
         return msgspec.json.decode(kept, type=_Found)
-    found = _attribute(store, path, tip, content, events)
+    found = _attribute(store, path, tip, names, content, events)
     rows.keep_memos(store.index.connection, MEMO, {key: msgspec.json.encode(found)})
     return found
 
 
 def _memo_key(store: Store, path: bytes, tip: Oid | None, content: bytes, events: list[Sealed]) -> str:
     """Everything that an answer depends on: path, commits, text, events, and which contents are here."""
-    parts = [path.hex(), tip or "", digest.hexdigest(content)]
+    parts = [path.hex(), f"{tip or ''}{_altered_history(store)}", digest.hexdigest(content)]
     for sealed in events:
         parts.append(sealed.event_id)
         for change in _changes(sealed):
@@ -190,8 +221,9 @@ def _memo_key(store: Store, path: bytes, tip: Oid | None, content: bytes, events
     return digest.hexdigest("\n".join(parts).encode())
 
 
-def _attribute(store: Store, path: bytes, tip: Oid | None, content: bytes, events: list[Sealed]) -> _Found:
-    names = _names(store, tip, path)
+def _attribute(
+    store: Store, path: bytes, tip: Oid | None, names: Sequence[bytes], content: bytes, events: list[Sealed]
+) -> _Found:
     commits = gitlog.path_commits(store.git, tip, names) if tip else []
 
     def read(key: Key) -> bytes | None:

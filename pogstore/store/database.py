@@ -15,7 +15,7 @@ from pathlib import Path
 from pogstore.errors import LockHeld
 from pogstore.store.lock import acquire, release
 
-SCHEMA = 1
+SCHEMA = 2
 BUSY_SECONDS = 30.0
 REBUILD_SECONDS = 2.0
 """How long to wait until nobody else has a useless database open."""
@@ -30,6 +30,7 @@ CREATE INDEX events_task ON events (task, clock, id);
 CREATE INDEX events_oid ON events (oid);
 CREATE TABLE changes (event INTEGER NOT NULL, path BLOB NOT NULL, before TEXT, after TEXT, came_from BLOB);
 CREATE INDEX changes_path ON changes (path);
+CREATE INDEX changes_came_from ON changes (came_from) WHERE came_from IS NOT NULL;
 CREATE INDEX changes_event ON changes (event);
 CREATE INDEX changes_after ON changes (after);
 CREATE TABLE contents (

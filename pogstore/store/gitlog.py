@@ -117,15 +117,23 @@ def parse_blame(output: bytes) -> tuple[list[LineCommit], dict[Oid, CommitInfo]]
 
 
 def _commit_info(fields: dict[bytes, bytes]) -> CommitInfo:
-    zone = int(fields.get(b"author-tz", b"+0000"))
+    zone = _number(fields.get(b"author-tz", b""))
     return CommitInfo(
         author=fields.get(b"author", b"").decode("utf-8", "replace"),
-        time=int(fields.get(b"author-time", b"0")) * 1_000_000,
+        time=_number(fields.get(b"author-time", b"")) * 1_000_000,
         offset=(abs(zone) // 100 * 60 + abs(zone) % 100) * (-1 if zone < 0 else 1),
         subject=fields.get(b"summary", b"").decode("utf-8", "replace"),
         boundary=b"boundary" in fields,
         path=fields.get(b"filename", b""),
     )
+
+
+def _number(text: bytes) -> int:
+    """Returns a number that a commit holds; 0 where it is malformed: git then says `(unknown)`, or nothing."""
+    try:
+        return int(text)
+    except ValueError:
+        return 0
 
 
 def older_names(git: Git, tip: Oid, path: bytes) -> list[bytes]:
@@ -152,34 +160,45 @@ def older_names(git: Git, tip: Oid, path: bytes) -> list[bytes]:
 
 
 def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]:
-    """Returns every commit behind a tip that changed one of some paths, against each of its parents, parents first."""
+    """Returns every commit behind a tip that changed one of some paths, against each of its parents, parents first.
+
+    What lies below one of the paths, where that was once a directory, is left out.
+    """
     done = git.run(
         "log", "--topo-order", "--reverse", "--full-history", "-m", "--raw", "-z", "--no-renames", "--no-abbrev",
-        "--format=%x01%H %ct %at %P%x01", tip, "--", *map(_text, paths), env=LITERAL,
+        "--format=%x00commit%x01%H%x01%ct%x01%at%x01%P%x00", tip, "--", *map(_text, paths), env=LITERAL,
     )  # fmt: skip
-    return list(_parse_log(done.stdout))
+    wanted = set(paths)
+    return [row for row in _parse_log(done.stdout) if row.path in wanted]
 
 
 def _parse_log(output: bytes) -> Iterator[PathCommit]:
-    parts = output.split(b"\1")[1:]
+    """Yields what `git log -z` printed: the head of a commit, then what changed, each with its path."""
     against, last = 0, b""
-    for head, listing in zip(parts[::2], parts[1::2], strict=True):
-        commit, time, authored, *parents = head.split()
-        against = against + 1 if commit == last else 1
-        last = commit
-        fields = listing.lstrip(b"\0\n").split(b"\0")
-        for line, path in zip(fields[::2], fields[1::2], strict=False):
-            old, new = line.split()[2:4]
-            yield PathCommit(
-                commit=Oid(commit.decode()),
-                against=against,
-                time=int(time) * 1_000_000,
-                authored=int(authored) * 1_000_000,
-                parents=tuple(Oid(parent.decode()) for parent in parents),
-                path=path,
-                before=_present(old),
-                after=_present(new),
-            )
+    head: list[bytes] = []
+    fields = iter(output.split(b"\0"))
+    for field in fields:
+        if field.startswith(b"commit\1"):
+            head = field.split(b"\1")[1:]
+            against = against + 1 if head[0] == last else 1
+            last = head[0]
+        elif field.lstrip(b"\n").startswith(b":"):
+            old, new = field.split()[2:4]
+            yield _path_commit(head, against, next(fields), old, new)
+
+
+def _path_commit(head: Sequence[bytes], against: int, path: bytes, old: bytes, new: bytes) -> PathCommit:
+    commit, time, authored, parents = head
+    return PathCommit(
+        commit=Oid(commit.decode()),
+        against=against,
+        time=_number(time) * 1_000_000,
+        authored=_number(authored) * 1_000_000,
+        parents=tuple(Oid(parent.decode()) for parent in parents.split()),
+        path=path,
+        before=_present(old),
+        after=_present(new),
+    )
 
 
 def _present(oid: bytes) -> Oid | None:

@@ -76,11 +76,20 @@ def event_ids(database: sqlite3.Connection, prefix: str, limit: int) -> list[Eve
 def events_on_path(database: sqlite3.Connection, path: bytes) -> list[bytes]:
     """Returns the canonical bytes of every event that changed a path, or moved it away, in replay order."""
     rows = database.execute(
-        "SELECT DISTINCT e.clock, e.id, e.body FROM changes c JOIN events e ON e.n = c.event"
-        " WHERE c.path = ? OR c.came_from = ? ORDER BY e.clock, e.id",
+        "SELECT body FROM events WHERE n IN (SELECT event FROM changes WHERE path = ?"
+        " UNION SELECT event FROM changes WHERE came_from = ?) ORDER BY clock, id",
         (path, path),
     )
-    return [row[2] for row in rows]
+    return [row[0] for row in rows]
+
+
+def former_names(database: sqlite3.Connection, path: bytes, limit: int) -> list[bytes]:
+    """Returns the paths from which events moved a file to a path, sorted, at most `limit`."""
+    rows = database.execute(
+        "SELECT DISTINCT came_from FROM changes WHERE path = ? AND came_from IS NOT NULL ORDER BY came_from LIMIT ?",
+        (path, limit),
+    )
+    return [row[0] for row in rows]
 
 
 def newest_of(database: sqlite3.Connection, kinds: Sequence[str]) -> Iterator[bytes]:

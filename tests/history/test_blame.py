@@ -2,8 +2,11 @@
 
 import os
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +14,8 @@ from pogstore.draft import Draft, DraftChange, FileVersion, TaskDrafts
 from pogstore.errors import BadInput, NotFound
 from pogstore.history.blame import BlamedLine, blame, changed_files, effective_times
 from pogstore.history.why import why
-from pogstore.model import EventId, Source
+from pogstore.model import Change, EventId, Source, Stepped
+from pogstore.store.batch import Batch
 from pogstore.store.store import Store, open_store
 from pogstore.work.intake import take
 from tests.conftest import Pog, Repo
@@ -156,6 +160,92 @@ def test_a_shallow_clone_blames_nobody_wrongly(repo: Repo, tmp_path: Path) -> No
     assert owners(store, "a.py") == ["commit"] * 5
 
 
+def written_by_both(repo: Repo) -> Agent:
+    """A person's commit has lines that an agent then writes elsewhere; a later commit keeps them."""
+    repo.commit({"a.py": BASE}, "base")
+    repo.commit({"a.py": BASE + ADDED + "tail line by a person\n"}, "a person's work")
+    agent = Agent(repo)
+    before, after = (FileVersion(mode="100644", data=text.encode()) for text in (BASE, BASE + ADDED))
+    agent.record(DraftChange(path="a.py", before=before, after=after))
+    (repo.path / "a.py").write_text("head line by a person\n" + BASE + ADDED + "tail line by a person\n")
+    later(repo, "commit", "-qam", "one more")
+    return agent
+
+
+def test_an_answer_of_a_shallow_clone_is_not_kept_when_the_history_comes(repo: Repo, tmp_path: Path) -> None:
+    written_by_both(repo)
+    repo.git("clone", "-q", "--depth", "1", f"file://{repo.path}", str(tmp_path / "shallow"))
+    clone = Repo(tmp_path / "shallow")
+    clone.git("fetch", "-q", "origin", "refs/pog/*:refs/pog/*")
+    store = open_store(clone.path)
+    shallow = owners(store, "a.py")
+    clone.git("fetch", "-q", "--unshallow")
+    assert owners(store, "a.py") == ["commit"] * 7 != shallow
+
+
+def test_an_answer_is_not_kept_when_commits_are_replaced(repo: Repo) -> None:
+    agent = written_by_both(repo)
+    assert owners(agent.store, "a.py") == ["commit"] * 7
+    repo.git("replace", "HEAD", later(repo, "commit-tree", "HEAD^{tree}", "-p", "HEAD~2", "-m", "replaced"))
+    replaced = owners(agent.store, "a.py")
+    agent.store.index.discard()
+    assert owners(agent.store, "a.py") == replaced != ["commit"] * 7
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [(b" \\d+ \\+0000$", b""), (b"^author .*\n", b""), (b"(> )\\d+ \\+0000$", b"\\g<1>9999999999999999999 +9999")],
+    ids=["no time", "no author", "the end of time"],
+)
+def test_malformed_commits_do_not_crash(repo: Repo, damage: tuple[bytes, bytes]) -> None:
+    agent, _ = agent_on(repo)
+    later(repo, "commit", "-qam", "agent's work")
+    raw = re.sub(*damage, os.fsencode(repo.git("cat-file", "commit", "HEAD")), flags=re.MULTILINE)
+    commit = repo.git("hash-object", "-w", "-t", "commit", "--stdin", "--literally", input=raw + b"\n")
+    repo.git("update-ref", "HEAD", commit)
+    assert owners(agent.store, "a.py")[:3] == ["commit"] * 3
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a\0b"], ["../../elsewhere"], ["/absolute"], ["x" * 200_000], [f"{'y' * 99}{n}" for n in range(2000)],
+        ["d"], [".git/config"], ["a.py/below"],
+    ],
+    ids=["nul", "above", "absolute", "long", "many", "directory", "git", "below"],
+)  # fmt: skip
+def test_older_names_that_an_event_makes_up(repo: Repo, names: list[str]) -> None:
+    """Anybody's event may name any path as the one from which a file was moved."""
+    repo.commit({"d/other": ADDED}, "a directory")
+    agent, event = agent_on(repo)
+
+    def write(batch: Batch) -> None:
+        side = batch.add_file(OTHER, "a.py", "100644", b"made up\n")
+        changes = tuple(Change(path="a.py", from_=name, after=side) for name in names)
+        common: dict[str, Any] = {"v": 1, "task": OTHER, "clock": 1, "time": agent.now, "actor": agent.actor}
+        batch.append(Stepped(**common, tool="t", class_="edit", changes=changes))
+
+    agent.store.transact(write)
+    assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2
+
+
+def test_a_damaged_index_is_made_anew(repo: Repo) -> None:
+    """Whichever of its tables is hit, and however late that is noticed."""
+    agent, event = agent_on(repo)
+    owners(agent.store, "a.py")
+    agent.store.close()
+    path = repo.path / ".git" / "pog" / "index.sqlite3"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = DELETE")
+        size = database.execute("PRAGMA page_size").fetchone()[0]
+        pages = [row[0] for row in database.execute("SELECT rootpage FROM sqlite_master WHERE rootpage > 1")]
+    whole = path.read_bytes()
+    for page in pages:
+        path.write_bytes(whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :])
+        with closing(open_store(repo.path)) as store:
+            assert owners(store, "a.py") == ["commit"] * 3 + [event] * 2
+
+
 def test_a_path_with_the_same_ending_has_its_own_lines(repo: Repo) -> None:
     """Case PC-23."""
     agent = Agent(repo)
@@ -185,7 +275,7 @@ def test_files_that_no_commit_has(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["naïve 😀.py", "tab\there", 'quo"te', "back\\slash", "-dash", ":colon", "*star*", "測試.txt"]
+    "name", ["naïve 😀.py", "tab\there", 'quo"te', "back\\slash", "one\1two", "-dash", ":colon", "*star*", "測試.txt"]
 )
 def test_odd_names(repo: Repo, name: str) -> None:
     """Case PC-60: names that git quotes, and names that a pathspec would read otherwise."""
