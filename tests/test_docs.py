@@ -91,6 +91,8 @@ def test_what_a_wheel_holds(tmp_path: Path) -> None:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         names = wheel.namelist()
+        script = next(name for name in names if name.endswith("data/scripts/git-pog"))
+        assert wheel.read(script).startswith(b"#!python\n"), "installers put their interpreter there"
         man = next(name for name in names if name.endswith("data/share/man/man1/git-pog.1"))
         assert wheel.read(man).decode() == _manual.man_page()
     for name in ("__init__.py", "py.typed", "cli/main.py", "cli/sample/session.jsonl", "cli/sample/brew.py.txt"):
