@@ -63,6 +63,7 @@ class Batch:
         self._moved: dict[str, Oid] = {}
         self._tips: dict[TaskId, Sealed] = {}
         self._contents: dict[tuple[TaskId, str], dict[str, Oid]] = {}
+        self._latest: dict[Path, Oid] = {}
         self._clock: int | None = None
         self._newest: dict[TaskId, int] = {}
         self._refreshed = False
@@ -145,7 +146,8 @@ class Batch:
         if len(data) > self._host.max_blob:
             return Side(mode=mode, blob=blob, size=len(data), omitted=OMITTED_LARGE)
         if not self._holds(task, blob):
-            self._add_content(task, "content", content.file_name(blob, path), data)
+            name = content.file_name(blob, path)
+            self._latest[path] = self._add_content(task, "content", name, data, self._latest.get(path))
         return Side(mode=mode, blob=blob, size=len(data))
 
     def add_stored(self, task: TaskId, class_: str, name: str, oid: Oid) -> None:
@@ -177,9 +179,9 @@ class Batch:
             self._clock = self._host.highest_clock()
         return self._clock
 
-    def _add_object(self, kind: str, data: bytes) -> Oid:
+    def _add_object(self, kind: str, data: bytes, like: Oid | None = None) -> Oid:
         oid = self._host.objects.name(kind, data)
-        self._objects.setdefault(oid, NewObject(oid, kind, data))
+        self._objects.setdefault(oid, NewObject(oid, kind, data, like))
         return oid
 
     def _add_carrier(self, sealed: Sealed, parents: list[Oid]) -> None:
@@ -192,8 +194,10 @@ class Batch:
         self._tips[task] = sealed
         self._newest[task] = max(self._newest.get(task, 0), sealed.event.time)
 
-    def _add_content(self, task: TaskId, class_: str, name: str, data: bytes) -> None:
-        self._contents.setdefault((task, class_), {}).setdefault(name, self._add_object("blob", data))
+    def _add_content(self, task: TaskId, class_: str, name: str, data: bytes, like: Oid | None = None) -> Oid:
+        oid = self._add_object("blob", data, like)
+        self._contents.setdefault((task, class_), {}).setdefault(name, oid)
+        return oid
 
     def _time(self, task: TaskId) -> int:
         """Returns the time of the newest event of this batch; of the head, where a chain is settled without any."""

@@ -12,11 +12,12 @@ from pogstore.model import Oid
 
 
 class NewObject(NamedTuple):
-    """An object that is to be written, with the oid it will have."""
+    """An object that is to be written, with the oid it will have; `like` names one before it that it resembles."""
 
     oid: Oid
     kind: str
     data: bytes
+    like: Oid | None = None
 
 
 class Objects(Protocol):

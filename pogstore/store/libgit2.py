@@ -7,7 +7,7 @@ needed: to load it takes longer than most questions.
 
 import random
 import time
-from collections.abc import Iterable, Mapping, MutableSequence
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from pogstore.model import Oid
 from pogstore.store.contract import NewObject
 from pogstore.store.layout import Layout
 from pogstore.store.loose import find_loose, oid_of, read_loose, write_loose
-from pogstore.store.pack import write_pack
+from pogstore.store.pack import Base, write_pack
 from pogstore.store.refs import list_refs, read_ref
 
 PACK_FROM = 64
@@ -99,7 +99,7 @@ class Objects:
         wanted = list(objects)
         pygit2.settings.enable_fsync_gitdir(fsync)  # for the refs that follow
         if len(wanted) >= PACK_FROM:
-            return write_pack(self._directory / "pack", wanted, fsync=fsync)
+            return write_pack(self._directory / "pack", _with_bases(wanted), fsync=fsync)
         for item in wanted:
             self._write_loose(item, fsync=fsync)
         return None
@@ -111,6 +111,15 @@ class Objects:
         elif (item.oid, fsync) not in self._kept:
             write_loose(self._directory, item.kind, item.data, fsync=fsync)
             self._kept.add((item.oid, fsync))
+
+
+def _with_bases(objects: Iterable[NewObject]) -> Iterator[tuple[Oid, str, bytes, Base | None]]:
+    """Yields objects as a pack takes them, each with what it is like if that is one of them."""
+    known: dict[Oid, bytes] = {}
+    for item in objects:
+        base = Base(item.like, known[item.like]) if item.like in known else None
+        known[item.oid] = item.data
+        yield item.oid, item.kind, item.data, base
 
 
 class Refs:

@@ -1,7 +1,8 @@
 """Packs: one file and its index for many objects at once, written without git, mapped, and checked against bit rot.
 
 A bulk import that wrote loose objects would pay the file system for each of them and wake the user's own gc. Formats:
-pack version 2 without deltas (git's next repack makes those), index version 2 with 64-bit offsets.
+pack version 2, index version 2 with 64-bit offsets. Deltas are made here where the writer knows what an object is like:
+git's housekeeping takes two objects that lie whole in the same pack for ones that it has tried in vain.
 """
 
 import errno
@@ -18,11 +19,17 @@ from typing import NamedTuple, Self
 
 from pogstore.errors import NotFound, ObjectDamaged
 from pogstore.model import Oid
+from pogstore.store.delta import make_delta
 from pogstore.store.loose import create_file, oid_of, sync
 
 ALTERNATES_DEPTH = 6  # as far as git itself follows them
+LONGEST_CHAIN = 50
+"""So many deltas stand on each other at most, as in git's own packs."""
+LARGEST_DELTA = 1 << 20
+"""Bytes: larger objects are written whole."""
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
+_DELTA = 6
 _PACK_START = struct.pack(">4sI", b"PACK", 2)
 _INDEX_START = struct.pack(">4sI", b"\xfftOc", 2)
 _PACK_HEADER = 12
@@ -65,17 +72,36 @@ class PackWriter:
         self._pack.unlink(missing_ok=True)
         self._index.unlink(missing_ok=True)
 
-    def add(self, oid: Oid, kind: str, data: bytes) -> None:
-        """Appends one object, once however often it is given. Raises ObjectDamaged if its bytes have another name."""
+    def add(self, oid: Oid, kind: str, data: bytes, base: "Base | None" = None) -> None:
+        """Appends one object, once however often it is given. Raises ObjectDamaged if its bytes have another name.
+
+        `base` is one of the same kind that it is like: if that was added before, the difference to it may be written.
+        """
         name = bytes.fromhex(oid)
         if name in self._places:
             return
         if oid_of(kind, data, self._algorithm) != oid:
             raise ObjectDamaged(oid, "its bytes hash to another name")
-        packed = _entry_header(_KINDS[kind], len(data)) + zlib.compress(data, self._compression)
+        packed, depth = self._difference(data, base)
+        if packed is None:
+            packed = _entry_header(_KINDS[kind], len(data)) + zlib.compress(data, self._compression)
         self._file.write(packed)
-        self._places[name] = _Place(zlib.crc32(packed), self._offset)
+        self._places[name] = _Place(zlib.crc32(packed), self._offset, depth)
         self._offset += len(packed)
+
+    def _difference(self, data: bytes, base: "Base | None") -> tuple[bytes | None, int]:
+        """Returns an object as its difference to another one, and how many of them stand on each other then.
+
+        Nothing where that one is not in the pack, or where it would not be worth it.
+        """
+        place = self._places.get(bytes.fromhex(base.oid)) if base is not None else None
+        if base is None or place is None or place.depth == LONGEST_CHAIN or len(data) > LARGEST_DELTA:
+            return None, 0
+        delta = make_delta(base.data, data)
+        if len(delta) > len(data) // 2:
+            return None, 0
+        head = _entry_header(_DELTA, len(delta)) + _distance(self._offset - place.offset)
+        return head + zlib.compress(delta, self._compression), place.depth + 1
 
     def finish(self) -> Path | None:
         """Puts the pack and then its index in place and returns the pack's path; None if it holds no object.
@@ -209,11 +235,19 @@ class PackIndex:
         return None if at < 0 else low + at // self._width
 
 
+class Base(NamedTuple):
+    """An object that another one is like: an earlier version of the same file."""
+
+    oid: Oid
+    data: bytes
+
+
 class _Place(NamedTuple):
-    """What an index says of one object."""
+    """What an index says of one object, and how many deltas lead to it."""
 
     crc: int
     offset: int
+    depth: int = 0
 
 
 class _Summary(NamedTuple):
@@ -227,16 +261,16 @@ class _Summary(NamedTuple):
 
 def write_pack(
     pack_dir: Path,
-    objects: Iterable[tuple[Oid, str, bytes]],
+    objects: Iterable[tuple[Oid, str, bytes] | tuple[Oid, str, bytes, Base | None]],
     *,
     fsync: bool,
     algorithm: str = "sha1",
     compression: int = 1,
 ) -> Path | None:
-    """Writes objects (name, kind, bytes) as one pack with its index and returns its path; None if there are none."""
+    """Writes objects (name, kind, bytes, what it is like) as one pack with its index; None if there are none."""
     with PackWriter(pack_dir, fsync=fsync, algorithm=algorithm, compression=compression) as writer:
-        for oid, kind, data in objects:
-            writer.add(oid, kind, data)
+        for item in objects:
+            writer.add(*item)
         return writer.finish()
 
 
@@ -286,6 +320,15 @@ def _entry_header(kind: int, size: int) -> bytes:
         size >>= 7
     head.append(byte)
     return bytes(head)
+
+
+def _distance(number: int) -> bytes:
+    """Spells how far before a delta its base begins: seven bits to a byte; each but the last stands for one more."""
+    spelled = [number & 0x7F]
+    while number := number >> 7:
+        number -= 1
+        spelled.append(number & 0x7F | 0x80)
+    return bytes(reversed(spelled))
 
 
 def _index_bytes(places: dict[bytes, _Place], checksum: bytes, algorithm: str) -> bytes:
