@@ -61,6 +61,11 @@ def drain(store: Store, now: Callable[[], int], *, wait: float = spool.WAIT) -> 
     return done.pending, None
 
 
+def drain_for_good(store: Store, now: Callable[[], int]) -> tuple[int, str | None]:
+    """Stores what waits, calls without an end too: nobody will come to tell of it."""
+    return drain(store, lambda: now() + draining.PATIENCE + 1)
+
+
 def waits(store: Store) -> bool:
     """Says whether something new may wait, at the cost of reading one directory; a call without an end is not new."""
     try:

@@ -41,8 +41,8 @@ def _steps(env: Env, remove: bool, dry_run: bool, force: bool) -> list[str]:
     store = env.store
     if dry_run:
         return setup.plan_disable(store) if remove else setup.plan_enable(store)
-    if remove and _draining.waits(store) and not disabled():
-        _draining.drain(store, now)
+    if remove and setup.plan_disable(store) and not disabled():
+        _draining.drain_for_good(store, now)
     return setup.disable(store, force=force) if remove else setup.enable(store)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,15 @@ def test_what_waits_is_stored_before_the_spool_goes(here: Here, repo: Repo, comm
     assert [event["kind"] for event in here("log", "--json").json] == ["prompted", "moved", "defined"]
 
 
+def test_a_call_without_an_end_is_stored_before_the_spool_goes(here: Here, repo: Repo) -> None:
+    given = {"file_path": str(repo.path / "tea.txt"), "content": "tea"}
+    tell(repo, "PreToolUse", tool_name="Write", tool_use_id="t1", tool_input=given)
+    here("drain")
+    assert here("log", "--json").json == []
+    here("init", "--remove")
+    assert here("log", "--json").json[0]["kind"] == "stepped"
+
+
 def test_a_damaged_part_is_set_aside_and_said(here: Here, repo: Repo) -> None:
     tell(repo, "UserPromptSubmit", prompt="Make tea.")
     with (spool_of(repo) / "current").open("ab") as file:
@@ -156,6 +166,35 @@ def test_a_command_that_finds_nothing_waiting_loads_nothing_for_it(pog: Pog, rep
     assert loaded() == "False"
     tell(repo, "Stop")
     assert loaded() == "True"
+
+
+def unprivileged() -> list[str]:
+    """Returns what goes before a command so that permissions hold for it, as they do for everybody but root."""
+    if os.geteuid():
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may write anywhere, and there is no setpriv")
+    dropped = "-dac_override,-dac_read_search"
+    return ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}"]
+
+
+def test_a_read_only_repository_can_be_read(here: Here, repo: Repo) -> None:
+    here.task("a task")
+    tell(repo, "UserPromptSubmit", prompt="Make tea.")
+    drop = unprivileged()
+    folders = [path for path in [repo.path / ".git", *(repo.path / ".git").rglob("*")] if path.is_dir()]
+    try:
+        for folder in folders:
+            folder.chmod(0o500)
+        done = run([*drop, SCRIPT, "list"], repo.path)
+        assert (done.returncode, done.stderr) == (0, "pending: 1\n")
+        assert "a task" in done.stdout
+        checked = run([*drop, SCRIPT, "doctor", "--json"], repo.path)
+        assert checked.returncode == 1
+        assert "spool cannot be written to" in checked.stdout
+    finally:
+        for folder in folders:
+            folder.chmod(0o700)
 
 
 def doctor(here: Here, check: str, status: int = 1) -> tuple[str, str]:
