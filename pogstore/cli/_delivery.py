@@ -71,7 +71,7 @@ def deliver(environ: Mapping[str, str]) -> Delivery:
     arrived = {record.event for record in records}
     told = tuple(each._replace(arrived=each.event in arrived) for each in answers)
     seen = any(state.path == FILE.encode() for record in records for state in record.states)
-    return Delivery(found, _version(found), told, seen, stored)
+    return Delivery(found, version(found), told, seen, stored)
 
 
 def _session(place: Path) -> Iterator[dict[str, Any]]:
@@ -136,8 +136,13 @@ def program(environ: Mapping[str, str]) -> str | None:
     return shutil.which("git-pog", path=path)
 
 
-def _version(program: str | None) -> str | None:
+def version(program: str | None) -> str | None:
+    """Returns the version that a program says it has; nothing if it does not start, or is none of ours."""
     if program is None:
         return None
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.strip().removeprefix("pogstore ") if done.returncode == 0 else None
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    name, _, found = done.stdout.strip().partition(" ")
+    return found if done.returncode == 0 and name == "pogstore" else None

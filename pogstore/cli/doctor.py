@@ -57,7 +57,10 @@ def _program() -> Check:
     found = _delivery.program(os.environ)
     if found is None:
         return Check("program", "wrong", "git finds no git-pog", "link it into ~/.local/bin, or extend the PATH")
-    return Check("program", "ok", found)
+    version = _delivery.version(found)
+    if version is None:
+        return Check("program", "wrong", f"{found} does not start", "install it again, in a path without a space")
+    return Check("program", "ok", f"{found} ({version})")
 
 
 def _consent(env: Env) -> Check:

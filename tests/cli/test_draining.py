@@ -248,5 +248,10 @@ def test_doctor_says_what_is_wrong_and_what_to_do(here: Here, repo: Repo) -> Non
 def test_doctor_without_a_program_and_without_a_spool(here: Here, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pogstore.cli._delivery.program", lambda _: None)
     assert doctor(here, "program")[0] == "wrong"
+    gone = repo.path / "git-pog"
+    gone.write_text("#!/no/such/python\n")
+    gone.chmod(0o755)
+    monkeypatch.setattr("pogstore.cli._delivery.program", lambda _: str(gone))
+    assert doctor(here, "program") == ("wrong", "install it again, in a path without a space")
     setup.spool_of(open_store(repo.path).layout).rename(repo.path / "elsewhere")
     assert doctor(here, "spool") == ("wrong", "run 'git pog init' again")
