@@ -111,14 +111,14 @@ def source_lines(seed: int, count: int) -> list[bytes]:
     return [_line(chance, seed, at) for at in range(count)]
 
 
-def edited(lines: Sequence[bytes], seed: int, count: int = 3) -> list[bytes]:
-    """Returns lines of which a few were replaced and one added, as a step of an agent does."""
+def edited(lines: Sequence[bytes], seed: int, count: int = 4) -> list[bytes]:
+    """Returns lines as a step of an agent leaves them: a few in a row are others, every fifth time elsewhere too."""
     chance = random.Random(seed)
     found = list(lines)
-    for at in chance.sample(range(len(found)), min(count, len(found))):
-        found[at] = _line(chance, seed, at)
-    found.insert(chance.randrange(len(found)), _line(chance, seed, -1))
-    del found[chance.randrange(len(found))]
+    for _ in range(2 if seed % 5 == 0 else 1):
+        at = chance.randrange(len(found))
+        gone, come = chance.choice(((count, count), (count, count + 1), (count + 1, count)))
+        found[at : at + gone] = [_line(chance, seed, place) for place in range(come)]
     return found
 
 

@@ -17,6 +17,7 @@ import pygit2
 from pogstore.errors import LockHeld, NotARepository, NotFound, ObjectDamaged, StaleRef
 from pogstore.model import Oid
 from pogstore.store.contract import NewObject
+from pogstore.store.ends import shared_ends
 from pogstore.store.layout import Layout
 from pogstore.store.loose import find_loose, oid_of, read_loose, write_loose
 from pogstore.store.pack import Base, write_pack
@@ -25,6 +26,10 @@ from pogstore.store.refs import list_refs, read_ref
 PACK_FROM = 64
 """So many objects in one write become a pack; fewer stay loose."""
 RETRY_SECONDS = 5.0
+MARGIN = 100
+"""Lines around a change that a diff looks at: hunks slide no further than that to where a block begins."""
+WORTH_TRIMMING = 4096
+"""Bytes at both ends from which it is worth to leave them out of a diff."""
 
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 
@@ -170,6 +175,29 @@ def line_hunks(old: bytes, new: bytes, *, slide: bool = True) -> list[LineHunk]:
     """
     if old == new:
         return []
+    found = _hunks_between_ends(old, new) if slide else None
+    return _hunks(old, new, slide) if found is None else found
+
+
+def _hunks_between_ends(old: bytes, new: bytes) -> list[LineHunk] | None:
+    """Returns the hunks without looking at what both sides share at their ends; nothing where that could miss one.
+
+    A hunk that lies at the edge of what was looked at might have slid further. git's own blame leaves out a shared end
+    as well.
+    """
+    ends = shared_ends(old, new, MARGIN)
+    if ends.head + ends.tail < WORTH_TRIMMING:
+        return None
+    between = old[ends.head : len(old) - ends.tail], new[ends.head : len(new) - ends.tail]
+    found = _hunks(*between, slide=True)
+    last = found[-1].new_start + found[-1].new_lines
+    if (ends.head and not found[0].new_start) or (ends.tail and last == between[1].count(b"\n")):
+        return None
+    above = old.count(b"\n", 0, ends.head)
+    return [hunk._replace(old_start=hunk.old_start + above, new_start=hunk.new_start + above) for hunk in found]
+
+
+def _hunks(old: bytes, new: bytes, slide: bool) -> list[LineHunk]:
     patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=_diff_flags(slide))
     return [
         LineHunk(
