@@ -97,12 +97,15 @@ class Attribution:
         return key in self._versions
 
     def owners(self, key: Key, content: bytes, parents: Sequence[Key], now: int) -> list[Owner]:
-        """Returns the owner of each line of a content; what nothing explains is UNKNOWN."""
+        """Returns the owner of each line of a content; what nothing explains is UNKNOWN.
+
+        Nobody owns what a parent had before he ran, also where an event wrote the whole content anew.
+        """
+        self._bytes.setdefault(key, content)
+        known = [parent for parent in parents if parent in self._versions]
         found = self._versions.get(key)
         if found is not None:
-            return found.owners
-        self._bytes[key] = content
-        known = [parent for parent in parents if parent in self._versions]
+            return self._kept(key, found.owners, [parent for parent in known if not self._is_ancestor(parent, key)])
         return self._explain(key, now, known, UNKNOWN)
 
     def _content(self, key: Key) -> bytes | None:
@@ -178,12 +181,18 @@ class Attribution:
     def _committed(self, step: CommitStep, owners: list[Owner], parents: list[Key]) -> list[Owner]:
         found = [UNKNOWN if owner in self._commit_times else owner for owner in owners]
         found = [UNKNOWN if self._is_later(owner, step.time) else owner for owner in found]
-        for parent in parents:
-            old = self._versions[parent]
-            for new_at, old_at in matches(self._hunks(self._bytes[parent], self._bytes[step.after or ""]), len(owners)):
-                found[new_at] = self._joined(old.owners[old_at], found[new_at])
+        found = self._kept(step.after or "", found, parents)
         kept = [owner or before for owner, before in zip(found, owners, strict=True)]
         return [step.commit if owner == UNKNOWN or self._is_later(owner, step.time) else owner for owner in kept]
+
+    def _kept(self, key: Key, owners: Sequence[Owner], parents: Sequence[Key]) -> list[Owner]:
+        """Returns owners joined with those of the lines that are unchanged since some parents."""
+        found = list(owners)
+        for parent in parents:
+            old = self._versions[parent].owners
+            for new_at, old_at in matches(self._hunks(self._bytes[parent], self._bytes[key]), len(found)):
+                found[new_at] = self._joined(old[old_at], found[new_at])
+        return found
 
     def _is_later(self, owner: Owner, time: int) -> bool:
         return self._event_times.get(owner, self._commit_times.get(owner, 0)) > time + SLACK

@@ -15,17 +15,17 @@ import msgspec
 from pogstore import codec, digest, state
 from pogstore.errors import BadInput, NotFound
 from pogstore.graph import replay_order
-from pogstore.history.attribution import UNKNOWN, Attribution, CommitStep, EventStep, Key, Owner
+from pogstore.history.attribution import SLACK, UNKNOWN, Attribution, CommitStep, EventStep, Key, Owner
 from pogstore.history.lines import split
 from pogstore.model import BlobId, Change, EventId, Observed, Oid, Opaque, Sealed, Side, TaskId
 from pogstore.store import gitlog, rows
 from pogstore.store.content import path_bytes
-from pogstore.store.gitlog import NOT_COMMITTED, CommitInfo, LineCommit, PathCommit
+from pogstore.store.gitlog import NOT_COMMITTED, CommitInfo, FormerName, LineCommit, PathCommit
 from pogstore.store.libgit2 import line_hunks
 from pogstore.store.store import MAX_CONTENT, Store
 
-MEMO = "blame-1"
-NAMES_MEMO = "names-1"
+MEMO = "blame-2"
+NAMES_MEMO = "names-2"
 BEFORE_UNSEEN = "no-before"
 """Why an event's coverage is partial if nobody saw what a file held before."""
 ABSENT = "absent:"
@@ -147,7 +147,7 @@ def _names(store: Store, tip: Oid | None, path: bytes) -> list[bytes]:
 
     An event may come from anybody, so what git would not take for a path is no name, and their number is bounded.
     """
-    names = _git_names(store, tip, path) if tip else [path]
+    names = [path, *(former.name for former in _former_names(store, tip, path))]
     for name in names:  # grows while it is walked
         recorded = rows.former_names(store.index.connection, name, MOST_NAMES)
         fresh = [older for older in recorded if older not in names and _can_be_named(older)]
@@ -161,13 +161,16 @@ def _can_be_named(path: bytes) -> bool:
     return len(path) <= LONGEST_NAME and b"\0" not in path and not {b"", b".", b".."}.intersection(parts)
 
 
-def _git_names(store: Store, tip: Oid, path: bytes) -> list[bytes]:
+def _former_names(store: Store, tip: Oid | None, path: bytes) -> list[FormerName]:
+    """Returns the older names of a file by git's renames and copies."""
+    if tip is None:
+        return []
     key = f"{tip}:{path.hex()}{_altered_history(store)}"
     kept = rows.memo(store.index.connection, NAMES_MEMO, key)
     if kept is not None:
-        return [bytes.fromhex(name) for name in kept.decode().split(" ")]
+        return msgspec.json.decode(kept, type=list[FormerName])
     names = gitlog.older_names(store.git, tip, path)
-    rows.keep_memos(store.index.connection, NAMES_MEMO, {key: " ".join(name.hex() for name in names).encode()})
+    rows.keep_memos(store.index.connection, NAMES_MEMO, {key: msgspec.json.encode(names)})
     return names
 
 
@@ -224,7 +227,8 @@ def _memo_key(store: Store, path: bytes, tip: Oid | None, content: bytes, events
 def _attribute(
     store: Store, path: bytes, tip: Oid | None, names: Sequence[bytes], content: bytes, events: list[Sealed]
 ) -> _Found:
-    commits = gitlog.path_commits(store.git, tip, names) if tip else []
+    of_others = _OfOthers(_former_names(store, tip, path))
+    commits = [commit for commit in _path_commits(store, tip, names) if not of_others.has_commit(commit)]
 
     def read(key: Key) -> bytes | None:
         try:
@@ -233,13 +237,46 @@ def _attribute(
             return None
 
     attribution = Attribution(read, line_hunks)
-    attribution.replay(steps(_event_steps(store, events, set(names)), _commit_steps(commits)))
+    attribution.replay(steps(_event_steps(store, events, set(names), of_others), _commit_steps(commits)))
     target = next((key for key in _keys(store, content) if attribution.knows(key)), _keys(store, content)[0])
     head = gitlog.blob_at(store.git, tip, path) if tip else None
     now = max([sealed.event.time for sealed in events] + [commit.time for commit in commits])
     owners = attribution.owners(target, content, [head] if head else [], now)
     runs = [(owner, len(list(run))) for owner, run in groupby(owners)]
     return _Found(runs, [EventId(event) for event in attribution.absent])
+
+
+def _path_commits(store: Store, tip: Oid | None, names: Sequence[bytes]) -> list[PathCommit]:
+    return gitlog.path_commits(store.git, tip, names) if tip else []
+
+
+class _OfOthers:
+    """Tells what happened to other files under a former name: to the file that was copied, and to one made there later.
+
+    What another branch does to the file under its former name still counts, since a merge brings it over.
+    """
+
+    def __init__(self, former: Iterable[FormerName]) -> None:
+        self._former = {each.name: each for each in former}
+        self._versions: set[tuple[bytes, Key]] = set()
+
+    def has_commit(self, commit: PathCommit) -> bool:
+        """Says whether a commit is about another file; commits come first of all, in their order."""
+        return self._has(commit.path, commit.time, commit.before, commit.after, made=commit.before is None)
+
+    def has_event(self, name: bytes, step: EventStep) -> bool:
+        """Says whether a change is about another file; changes come in their order."""
+        made = step.before is None and not step.unsure
+        return self._has(name, step.time - SLACK, step.before, step.after, made=made)
+
+    def _has(self, name: bytes, time: int, before: Key | None, after: Key | None, *, made: bool) -> bool:
+        former = self._former.get(name)
+        if former is None or time <= former.until:
+            return False
+        other = former.copied or made or (before is not None and (name, before) in self._versions)
+        if other and after is not None:
+            self._versions.add((name, after))
+        return other
 
 
 def _keys(store: Store, content: bytes) -> list[Key]:
@@ -261,7 +298,7 @@ def steps(events: Iterable[EventStep], commits: Iterable[CommitStep]) -> list[Ev
     return [step for *_, step in sorted(placed, key=lambda item: item[:3])]
 
 
-def _event_steps(store: Store, events: list[Sealed], names: set[bytes]) -> list[EventStep]:
+def _event_steps(store: Store, events: list[Sealed], names: set[bytes], of_others: _OfOthers) -> list[EventStep]:
     """Returns the changes of events on some paths, in the order of their effective times."""
     found = []
     for time, sealed in effective_times(events):
@@ -270,7 +307,9 @@ def _event_steps(store: Store, events: list[Sealed], names: set[bytes]) -> list[
             if name in names and (change.before or change.after):
                 before, after = _side_key(store, change.before), _side_key(store, change.after)
                 unsure = getattr(sealed.event, "coverage_reason", None) == BEFORE_UNSEEN
-                found.append(EventStep(sealed.event_id, time, before, after, _chain(sealed, name), unsure))
+                step = EventStep(sealed.event_id, time, before, after, _chain(sealed, name), unsure)
+                if not of_others.has_event(name, step):
+                    found.append(step)
     return found
 
 

@@ -31,6 +31,14 @@ class LineCommit(NamedTuple):
     text: bytes
 
 
+class FormerName(NamedTuple):
+    """A name that a file had until it was moved (µs), or until then shares with the file of which it is a copy."""
+
+    name: bytes
+    until: int
+    copied: bool
+
+
 class CommitInfo(NamedTuple):
     """Who made a commit, when and under which subject; `boundary` if git did not look behind it."""
 
@@ -136,27 +144,25 @@ def _number(text: bytes) -> int:
         return 0
 
 
-def older_names(git: Git, tip: Oid, path: bytes) -> list[bytes]:
-    """Returns the names a file had before its renames, the path itself first."""
+def older_names(git: Git, tip: Oid, path: bytes) -> list[FormerName]:
+    """Returns the names that a file, or what it was copied from, had before; the newest first, each once."""
     done = git.run(
-        "log",
-        "--follow",
-        RENAME,
-        "--diff-filter=RC",
-        "--name-status",
-        "-z",
-        "--format=",
-        tip,
-        "--",
-        _text(path),
-        env=LITERAL,
-    )
-    names = [path]
-    fields = done.stdout.split(b"\0")
-    for at, field in enumerate(fields[:-2]):
-        if re.fullmatch(rb"\n?[RC]\d{3}", field) and fields[at + 1] not in names:
-            names.append(fields[at + 1])
-    return names
+        "log", "--follow", RENAME, "--diff-filter=RC", "--name-status", "-z", "--format=%x00commit%x01%ct", tip, "--",
+        _text(path), env=LITERAL,
+    )  # fmt: skip
+    found: dict[bytes, FormerName] = {}
+    until, copied = 0, False
+    fields = iter(done.stdout.split(b"\0"))
+    for field in fields:
+        if field.startswith(b"commit\1"):
+            until = _number(field.split(b"\1")[1]) * 1_000_000
+        elif re.fullmatch(rb"\n?[RC]\d{3}", field):
+            copied = copied or field.lstrip(b"\n").startswith(b"C")
+            older = next(fields)
+            next(fields)
+            if older != path:
+                found.setdefault(older, FormerName(older, until, copied))
+    return list(found.values())
 
 
 def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]:

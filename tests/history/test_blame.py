@@ -18,8 +18,8 @@ from pogstore.model import Change, EventId, Source, Stepped
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store, open_store
 from pogstore.work.intake import take
-from tests.conftest import Pog, Repo
-from tests.history.agents import OTHER, Agent
+from tests.conftest import STARTED, Pog, Repo
+from tests.history.agents import OTHER, Agent, version
 
 BASE = "alpha line of the base\nbeta line of the base\ngamma line of the base\n"
 ADDED = "delta line by the agent\nepsilon line by the agent\n"
@@ -226,6 +226,58 @@ def test_older_names_that_an_event_makes_up(repo: Repo, names: list[str]) -> Non
         batch.append(Stepped(**common, tool="t", class_="edit", changes=changes))
 
     agent.store.transact(write)
+    assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2
+
+
+def copy(repo: Repo) -> None:
+    repo.commit({"b.py": BASE}, "copied")
+
+
+@pytest.mark.parametrize("move", [rename, copy], ids=lambda function: function.__name__)
+def test_what_comes_later_under_a_former_name_is_another_file(repo: Repo, move: Callable[[Repo], None]) -> None:
+    repo.commit({"a.py": BASE}, "base")
+    agent = Agent(repo)
+    before = agent.write("a.py", BASE + "a line from before the move\n")
+    later(repo, "commit", "-qam", "agent's work")
+    (repo.path / "a.py").write_text(BASE)
+    move(repo)
+    agent.now += 3_600_000_000
+    agent.write("a.py", ADDED if move is rename else BASE + ADDED)
+    (repo.path / "b.py").write_text(BASE + "a line from before the move\n" + ADDED)
+    repo.git("add", "b.py")
+    date = {"GIT_COMMITTER_DATE": "2026-01-05T11:00:00+00:00"}
+    repo.git("commit", "-qm", "a person writes the same", env=date)
+    assert set(owners(agent.store, "b.py")) <= {"commit", before}
+
+
+def test_another_branch_goes_on_under_the_former_name(repo: Repo) -> None:
+    """A merge brings what was done there over to the new name."""
+    repo.commit({"a.py": BASE}, "base")
+    later(repo, "branch", "side")
+    rename(repo)
+    later(repo, "switch", "-q", "side")
+    agent = Agent(repo, started=STARTED + 3_600_000_000)
+    event = agent.write("a.py", BASE + ADDED)
+    date = {"GIT_COMMITTER_DATE": "2026-01-05T11:00:00+00:00"}
+    repo.git("commit", "-qam", "agent's work", env=date)
+    repo.git("switch", "-q", "main")
+    repo.git("merge", "-q", "side", "-m", "merged", env=date)
+    assert owners(agent.store, "b.py") == ["commit"] * 3 + [event] * 2
+
+
+@pytest.mark.parametrize("deleted", [True, False], ids=["deleted and made again", "before not seen"])
+def test_who_writes_a_file_anew_owns_what_he_adds(repo: Repo, *, deleted: bool) -> None:
+    """The same before it is committed and afterwards."""
+    repo.commit({"a.py": BASE}, "base")
+    agent = Agent(repo, started=STARTED + 600_000_000)
+    if deleted:
+        agent.write("a.py", None)
+        event = agent.write("a.py", BASE + ADDED)
+    else:
+        (repo.path / "a.py").write_text(BASE + ADDED)
+        event = agent.record(DraftChange(path="a.py", after=version(repo.path / "a.py")))
+    assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2
+    later(repo, "commit", "-qam", "agent's work")
     assert owners(agent.store, "a.py") == ["commit"] * 3 + [event] * 2
 
 
