@@ -40,7 +40,7 @@ def before_the_command(store: Store, now: Callable[[], int]) -> None:
         left, reason = pending(store), None
     else:
         left, reason = drain(store, now, wait=READERS_WAIT if reading else spool.WAIT)
-    if left and not any(context.params.get(each) for each in ("as_json", "as_jsonl")) and name != "status":
+    if left and name != "status" and not _quiet():
         tell(f"pending: {left}{f' ({safe(reason)})' if reason else ''}")
 
 
@@ -56,7 +56,7 @@ def drain(store: Store, now: Callable[[], int], *, wait: float = spool.WAIT) -> 
         if os.environ.get("POG_DEBUG"):
             raise
         return pending(store), f"{type(fault).__name__}: {fault}"
-    if done.damaged:
+    if done.damaged and not _quiet():
         tell(f"warning: {counted(done.damaged, 'damaged part')} of records set aside; 'git pog status' says where")
     return done.pending, None
 
@@ -78,6 +78,12 @@ def waits(store: Store) -> bool:
 def pending(store: Store) -> int:
     """Returns how many records wait; those that came before a pause wait too."""
     return sum(map(spooled.pending, (_place(store), setup.paused_of(store.layout))))
+
+
+def _quiet() -> bool:
+    """Says whether a program reads the answer: it asks `status` for what waits."""
+    context = click.get_current_context(silent=True)
+    return context is not None and any(context.params.get(each) for each in ("as_json", "jsonl"))
 
 
 def _may_wait(entry: "os.DirEntry[str]") -> bool:

@@ -117,8 +117,16 @@ def test_a_call_without_an_end_is_stored_before_the_spool_goes(here: Here, repo:
 
 def test_a_damaged_part_is_set_aside_and_said(here: Here, repo: Repo) -> None:
     tell(repo, "UserPromptSubmit", prompt="Make tea.")
-    with (spool_of(repo) / "current").open("ab") as file:
-        file.write(b"\n\0pog 99 torn")
+
+    def tear(end: bytes) -> None:
+        with (spool_of(repo) / "current").open("ab") as file:
+            file.write(b"\n\0pog 99 " + end)
+
+    tear(b"for a program")
+    assert here("log", "--jsonl").stderr == ""
+    [first] = here("status", "--json").json["set_aside"]
+    Path(first).unlink()
+    tear(b"torn")
     assert "warning: 1 damaged part of records set aside" in here("list").stderr
     [kept] = here("status", "--json").json["set_aside"]
     assert Path(kept).read_bytes() == b"\n\0pog 99 torn"
