@@ -5,18 +5,53 @@ from collections.abc import Mapping
 
 from pogstore.cli._render import path_text, safe, short_who, when, who
 from pogstore.cli._values import kind_name
-from pogstore.model import Change, Opaque, Sealed, Side
+from pogstore.errors import ObjectDamaged
+from pogstore.model import Change, Checked, Defined, Opaque, Sealed, Side, Text
+from pogstore.store.store import Store
 
 SHORT = 10
+TASK_SHORT = 8
+GIST = 50
+"""Characters of a text that stand in one line."""
 NOT_HERE = "(not here: private, erased or not fetched)"
 _WORDS = ("tool", "status", "verdict", "topic")
 
 
-def event_line(sealed: Sealed) -> str:
-    """Returns an event in one line: short id, time, kind, what it was about, who did it."""
+def event_line(sealed: Sealed, store: Store | None = None, *, with_task: bool = False) -> str:
+    """Returns an event in one line: short id, time, kind, what it was about, who did it.
+
+    With a store the beginning of what was said stands in it as well, if it is here.
+    """
     event = sealed.event
     moment = when(event.time, event.offset)[:19]
-    return f"{sealed.event_id[:SHORT]} {moment} {safe(headline(sealed))}  ({short_who(event.actor)})"
+    task = f"{safe(event.task[:TASK_SHORT])} " if with_task else ""
+    words = safe(headline(sealed))
+    said = safe(gist(store, sealed)) if store else ""
+    return f"{sealed.event_id[:SHORT]} {task}{moment} {words}{': ' + said if said else ''}  ({short_who(event.actor)})"
+
+
+def gist(store: Store, sealed: Sealed) -> str:
+    """Returns the beginning of what an event says in words, not escaped; nothing if it says none or it is not here."""
+    event = sealed.event
+    if isinstance(event, Checked):
+        return f"item {event.item + 1}" + ("" if event.done else " not done")
+    names = [getattr(event, name, None) for name in ("definition", "text", "outcome", "reason")]
+    text = next((name for name in names if isinstance(name, Text)), None)
+    try:
+        said = store.find_text(text)
+    except ObjectDamaged:
+        return ""
+    if said is not None and isinstance(event, Defined):
+        said = _title(said)
+    first = (said or "").strip().split("\n", 1)[0]
+    return first if len(first) <= GIST else first[: GIST - 1] + "…"
+
+
+def _title(definition: str) -> str:
+    try:
+        return str(json.loads(definition)["title"])
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 def headline(sealed: Sealed) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from pogstore.cli._events import event_line, text_lines
+from pogstore.cli._events import text_lines
 from pogstore.cli._render import counted, safe, short_who, when
 from pogstore.cli._values import Value
 from pogstore.history.tasks import Summary
-from pogstore.model import Link, Sealed, TaskId
+from pogstore.model import Link, TaskId
 from pogstore.state import Claim, TaskState
 
 _LABEL = 12
@@ -17,9 +17,7 @@ _BUDGET = {"tokens": "tokens", "minutes": "minutes", "changed_lines": "changed l
 _RELATIONS = {"parent": "Parent", "depends_on": "Depends on", "blocks": "Blocks", "derived_from": "Derived from"}
 
 
-def render_task(
-    value: Value, now: TaskState, others: Mapping[TaskId, Summary], events: Sequence[Sealed]
-) -> Iterator[str]:
+def render_task(value: Value, now: TaskState, others: Mapping[TaskId, Summary], events: Sequence[str]) -> Iterator[str]:
     """Yields the lines of a task: `value` is what `--json` says of it, `others` are the tasks that it is linked to."""
     yield f"task {now.task}"
     yield from _field("Title", safe(str(value["title"])))
@@ -35,7 +33,7 @@ def render_task(
     yield from _block("Outcome:", value.get("outcome"))
     yield ""
     yield f"{counted(now.events, 'event')}{', the last:' if len(events) < now.events else ':'}"
-    yield from (event_line(sealed) for sealed in events)
+    yield from events
 
 
 def _field(label: str, text: str) -> Iterator[str]:

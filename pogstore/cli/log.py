@@ -50,7 +50,8 @@ def command(
     elif as_json:
         echo_json([event_value(sealed) for sealed in events])
     elif oneline:
-        env.page(event_line(sealed) for sealed in events)
+        several = len({sealed.event.task for sealed in events}) > 1
+        env.page(event_line(sealed, env.store, with_task=several) for sealed in events)
     else:
         env.page(line for sealed in events for line in [*render_event(sealed, texts_of(env.store, sealed)), ""])
 

@@ -3,7 +3,7 @@
 import click
 
 from pogstore.cli._context import Env, pass_env
-from pogstore.cli._events import render_event
+from pogstore.cli._events import event_line, render_event
 from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import echo_json
 from pogstore.cli._task import render_task
@@ -53,4 +53,5 @@ def _show_task(env: Env, task: TaskId, every: bool, as_json: bool) -> None:
         return
     linked = {link.task for link in now.links if link.task}
     others = {line.task: line for line in summaries(env.store, linked & set(env.store.tasks()))}
-    env.page(render_task(value, now, others, events if every else events[-LAST:]))
+    shown = events if every else events[-LAST:]
+    env.page(render_task(value, now, others, [event_line(sealed, env.store) for sealed in shown]))

@@ -115,7 +115,25 @@ def test_the_log_can_be_narrowed(here: Here) -> None:
     assert here("log", "--kind", "signed", "--json").json == []
     lines = here("log", "--jsonl").stdout.splitlines()
     assert [json.loads(line)["id"] for line in lines] == every
-    assert here("log", "--oneline").stdout.splitlines()[0] == f"{every[0][:10]} 2026-01-05 09:00:04 noted  ({NAME})"
+    when = "2026-01-05 09:00:04"
+    newest = here("log", "--oneline").stdout.splitlines()[0]
+    assert newest == f"{every[0][:10]} {one[:8]} {when} noted: x  ({NAME})", "of several tasks each line names its own"
+    newest = here("log", "--oneline", one).stdout.splitlines()[0]
+    assert newest == f"{every[0][:10]} {when} noted: x  ({NAME})"
+
+
+def test_a_line_says_what_was_said(here: Here) -> None:
+    """A text's first line stands in its event's line, cut; an item by its number; what is not here is left out."""
+    task = here.task("a title", "--item", "one")
+    here("decide", "a" * 80 + "\nand more", "--task", task)
+    here("check", "1", "--task", task)
+    here("check", "1", "--undo", "--task", task)
+    shown = here("log", "--oneline", "--reverse", task).stdout
+    assert "defined: a title  (" in shown
+    assert f"decided: {'a' * 49}…  (" in shown
+    assert "checked: item 1  (" in shown
+    assert "checked: item 1 not done  (" in shown
+    assert "defined: a title  (" in here("show", task).stdout
 
 
 def test_what_the_table_forbids_is_a_negative_answer(here: Here) -> None:
