@@ -88,7 +88,7 @@ def define(
         store.refresh()
         _check_links(store, task, links)
         text = codec.encode_definition(redacted_definition(definition)).decode()
-        stored = batch.add_text(task, text, class_)
+        stored = _stored(store, batch, task, text, class_)
         return batch.append(Defined(**_common(task, by, links), definition=stored))
 
     return store.transact(write)
@@ -134,8 +134,8 @@ def move(
         event = Moved(
             **_common(task, by),
             status=status,
-            reason=_text(batch, task, reason),
-            outcome=_text(batch, task, outcome),
+            reason=_text(store, batch, task, reason),
+            outcome=_text(store, batch, task, outcome),
         )
         return batch.append(event)
 
@@ -192,7 +192,7 @@ def review(
     def write(batch: Batch) -> Sealed:
         now = _state(store, batch, task)
         named = of or ((now.definition.blob,) if now.definition else ())
-        stored = _text(batch, task, text)
+        stored = _text(store, batch, task, text)
         return batch.append(Reviewed(**_common(task, by), verdict=verdict, of=tuple(named), text=stored))
 
     return store.transact(write)
@@ -206,7 +206,7 @@ def share(store: Store, task: TaskId, by: By) -> Sealed | None:
         if now.definition is None or now.definition.class_ != "private":
             return None
         text = store.read_text(now.definition)
-        stored = batch.add_text(task, text, "content")
+        stored = _stored(store, batch, task, text, "content")
         return batch.append(Defined(**_common(task, by, now.links), definition=stored))
 
     return store.transact(write)
@@ -224,7 +224,7 @@ def _write(store: Store, task: TaskId, make: Callable[[TaskState], Event]) -> Se
 def _with_text(store: Store, task: TaskId, text: str, make: Callable[[Text], Event]) -> Sealed:
     def write(batch: Batch) -> Sealed:
         _state(store, batch, task)
-        return batch.append(make(batch.add_text(task, redact.redact(codec.scrub(text))[0], "content")))
+        return batch.append(make(_stored(store, batch, task, redact.redact(codec.scrub(text))[0], "content")))
 
     return store.transact(write)
 
@@ -251,8 +251,16 @@ def _common(task: TaskId, by: By, links: tuple[Link, ...] = ()) -> _Common:
     )
 
 
-def _text(batch: Batch, task: TaskId, text: str | None) -> Text | None:
-    return None if text is None else batch.add_text(task, redact.redact(codec.scrub(text))[0], "content")
+def _text(store: Store, batch: Batch, task: TaskId, text: str | None) -> Text | None:
+    return None if text is None else _stored(store, batch, task, redact.redact(codec.scrub(text))[0], "content")
+
+
+def _stored(store: Store, batch: Batch, task: TaskId, text: str, class_: str) -> Text:
+    """Adds a text that somebody typed; raises `BadInput` for one too large, which would be lost without a word."""
+    stored = batch.add_text(task, text, class_)
+    if stored.omitted is not None:
+        raise BadInput("the text", f"has {stored.size:,} bytes; pog.maxBlob is {store.max_blob:,}")
+    return stored
 
 
 def _check_claim(task: TaskId, now: TaskState, by: By) -> None:

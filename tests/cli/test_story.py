@@ -9,7 +9,7 @@ import pytest
 from pogstore import state
 from pogstore.model import STATUSES
 from tests.cli.conftest import Here
-from tests.conftest import NAME, Pog
+from tests.conftest import NAME, Pog, Repo
 
 
 def shown(here: Here, name: str = "@") -> Any:
@@ -224,6 +224,29 @@ def test_an_empty_text_says_nothing(here: Here, command: str) -> None:
     assert here(command, " \n", status=128).stderr == "error: TEXT: is empty\n"
     assert here(command, "-", stdin="", status=128).stderr == "error: TEXT: is empty\n"
     assert here(command, "@everyone look", "--json").json["text"]["size"] == 14
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["new", "a title", "--intent", "-"],
+        ["edit", "--intent", "-"],
+        ["note", "-"],
+        ["decide", "-"],
+        ["move", "blocked", "--reason", "-"],
+        ["done", "-m", "-"],
+        ["review", "--approve", "-m", "-"],
+    ],
+    ids=" ".join,
+)
+def test_a_text_that_would_not_be_stored_is_refused(here: Here, repo: Repo, words: list[str]) -> None:
+    """What somebody typed is not left out without a word, as a large file is."""
+    here.task("a task", "--start")
+    repo.git("config", "pog.maxBlob", "1000")
+    refs = repo.git("for-each-ref")
+    said = here(*words, stdin="long " * 500, status=128).stderr
+    assert re.fullmatch(r"error: the text: has 2,5\d\d bytes; pog.maxBlob is 1,000\n", said)
+    assert repo.git("for-each-ref") == refs
 
 
 def test_ready_is_in_order_and_waits_for_what_comes_before(here: Here) -> None:
