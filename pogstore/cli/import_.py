@@ -64,7 +64,7 @@ def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddit
     """
     env.refuse_if_disabled()
     transcripts = list(_transcripts(files))
-    sessions = _Sessions([Transcript(path.name, Lines(path)) for path in transcripts], roots)
+    sessions = _Sessions(transcripts, roots, env.store.layout.work_tree)
     with _progress(len(transcripts), "transcripts") as advance:
         taken = take(env.store, sessions, progress=lambda _: advance())
     _report(taken, sessions.oddities, oddities, as_json)
@@ -77,13 +77,14 @@ command.add_command(claude_code)
 class _Sessions:
     """The sessions in some transcripts, read one at a time, anew each time they are gone through."""
 
-    def __init__(self, transcripts: Sequence[Transcript], roots: Sequence[str]) -> None:
-        self._transcripts, self._roots = transcripts, roots
+    def __init__(self, files: Sequence[Path], roots: Sequence[str], here: Path | None) -> None:
+        self._transcripts = [Transcript(path.name, Lines(path)) for path in files]
+        self._roots, self._here = roots, str(here) if here else None
         self.oddities: list[Oddity] = []
 
     def __iter__(self) -> Iterator[TaskDrafts]:
         self.oddities.clear()
-        for reading in read_transcripts(self._transcripts, roots=self._roots):
+        for reading in read_transcripts(self._transcripts, roots=self._roots, here=self._here):
             self.oddities += reading.oddities
             yield from reading.tasks
 

@@ -32,17 +32,25 @@ _STRENGTH = ("summary", "ai-title", "custom-title")
 
 
 class Reading(NamedTuple):
-    """What was read: the tasks, and what was odd about their sources."""
+    """What was read: the tasks, what was odd about their sources, and the session (none: files that tell of none).
+
+    `directories` are those that the session worked in, as it spelled them, the first one first.
+    """
 
     tasks: tuple[TaskDrafts, ...]
     oddities: tuple[Oddity, ...]
+    session: str | None = None
+    directories: tuple[str, ...] = ()
 
 
-def read_transcripts(transcripts: Iterable[Transcript], *, roots: Sequence[str] = ()) -> Iterator[Reading]:
+def read_transcripts(
+    transcripts: Iterable[Transcript], *, roots: Sequence[str] = (), here: str | None = None
+) -> Iterator[Reading]:
     """Yields one reading for each session that the files tell of, in the order in which they appear.
 
     The lines of each file are gone through twice, first to see whose they are. `roots` are the directories, on the
-    recording machines, that the repository lay in; without any, each session's own root counts.
+    recording machines, that the repository lay in; without any, each session's own root counts. `here` is the real path
+    of the present work tree: the root of a session whose own one lies in it.
     """
     files: dict[str, list[Transcript]] = {}
     oddities = Oddities()
@@ -55,7 +63,7 @@ def read_transcripts(transcripts: Iterable[Transcript], *, roots: Sequence[str] 
     if told := oddities.told():
         yield Reading((), told)
     for session, its in files.items():
-        yield read_session(session, its, roots=roots)
+        yield read_session(session, its, roots=roots, here=here)
 
 
 def _replayable(transcript: Transcript) -> Transcript:
@@ -63,7 +71,9 @@ def _replayable(transcript: Transcript) -> Transcript:
     return transcript._replace(lines=list(lines)) if isinstance(lines, Iterator) else transcript
 
 
-def read_session(session: str, transcripts: Iterable[Transcript], *, roots: Sequence[str] = ()) -> Reading:
+def read_session(
+    session: str, transcripts: Iterable[Transcript], *, roots: Sequence[str] = (), here: str | None = None
+) -> Reading:
     """Returns the task of one session, from all files that may tell of it; no task if none does."""
     oddities = Oddities()
     gathered = Session(session)
@@ -71,9 +81,17 @@ def read_session(session: str, transcripts: Iterable[Transcript], *, roots: Sequ
         gathered.read(transcript, oddities)
     for end in gathered.orphans():
         oddities.count("result-without-call", end.name, "results of calls that are in no file")
-    drafts = _Fold(gathered, [parts_of(root) for root in roots], oddities).drafts()
+    drafts = _Fold(gathered, _roots(list(gathered.cwds), roots, here), oddities).drafts()
     tasks = (TaskDrafts(task=session_task_id(AGENT, session), drafts=drafts),) if drafts else ()
-    return Reading(tasks, oddities.told())
+    return Reading(tasks, oddities.told(), session, tuple(gathered.cwds))
+
+
+def _roots(cwds: Sequence[str], given: Sequence[str], here: str | None) -> list[Parts]:
+    own = own_root(cwds)
+    if given or own is None:
+        return [parts_of(root) for root in given]
+    top = parts_of(here) if here else own
+    return [top if holds(top, own) else own]
 
 
 class _Fold:
@@ -82,8 +100,7 @@ class _Fold:
     def __init__(self, session: Session, roots: Sequence[Parts], oddities: Oddities) -> None:
         self._session = session
         self._oddities = oddities
-        own = own_root(list(session.cwds))
-        self._roots = list(roots) or ([own] if own else [])
+        self._roots = roots
         self._contents = Contents()
         self._shells: list[tuple[str, str]] = []
         self._touched: dict[Parts, int] = {}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders_claude import Script
 from tests.cli.conftest import Here
 from tests.cli.test_json import SAMPLE
 
@@ -65,6 +66,26 @@ def test_where_the_repository_lay_decides_what_is_outside(here: Here) -> None:
     assert changes
     assert all(change["path"] == {"outside": True} for change in changes)
     assert "(outside the repository)" in here("log", "--oneline").stdout
+
+
+def written(here: Here, *paths: str, below: str = "", contents: str = "1\n") -> Path:
+    """Returns the transcript of a session in a directory of the work tree: it wrote some files."""
+    script = Script(cwd=str(here.cwd / below))
+    script.prompt()
+    for path in paths:
+        script.write(path, contents)
+    transcript = here.cwd / ".git" / "session.jsonl"
+    transcript.write_bytes(script.text().encode())
+    return transcript
+
+
+def changed(here: Here) -> list[object]:
+    return [change["path"] for event in here("log", "--json").json for change in event.get("changes", ())]
+
+
+def test_a_session_that_began_below_the_top_is_recorded_from_the_top(here: Here) -> None:
+    here("import", "claude-code", str(written(here, "a.py", below="src")))
+    assert changed(here) == ["src/a.py"]
 
 
 @pytest.mark.parametrize("words", [["claude-code", "none.jsonl"], ["pog-task", "none"]])

@@ -324,6 +324,16 @@ class TestPlaces:
         found = [draft.changes[0].path for draft in steps(script)]
         assert found == ["src/deep/a.py", "b.py", OddPath(outside=True)]
 
+    @pytest.mark.parametrize(
+        ("here", "path"),
+        [(ROOT, "app/a.py"), (f"{ROOT}/app", "a.py"), (f"{ROOT}/ap", "a.py"), (f"{ROOT}/app/src", "a.py")],
+    )
+    def test_the_present_work_tree_is_the_root_of_a_session_in_it(self, here: str, path: str) -> None:
+        script = Script(cwd=f"{ROOT}/app")
+        script.write("a.py", "1\n")
+        (task,) = read_session(SESSION, [Transcript("t", script.lines())], here=here).tasks
+        assert [change.path for draft in task.drafts for change in draft.changes] == [path]
+
     def test_edits_in_another_directory_of_the_session_are_told_so_that_it_can_be_named(self) -> None:
         script = Script()
         script.write("a.py", "1\n")
@@ -407,7 +417,7 @@ class TestFiles:
     def test_a_session_that_says_nothing_is_no_task(self) -> None:
         script = Script()
         script.add("system", subtype="turn_duration")
-        assert reading(script) == Reading((), ())
+        assert reading(script) == Reading((), (), SESSION, (ROOT,))
 
     def test_lines_that_cannot_be_read_are_reported_with_their_number(self) -> None:
         script = Script()
