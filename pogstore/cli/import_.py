@@ -13,11 +13,17 @@ from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._options import json_option, pog_command, pog_group
 from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.draft import Oddity, TaskDrafts
+from pogstore.errors import BadInput
 from pogstore.interop.claude_code import read_transcripts
 from pogstore.interop.json_lines import Transcript
 from pogstore.interop.pog_yaml import TaskFile, read_tasks, wanted
+from pogstore.model import OddPath
 from pogstore.work.intake import Taken, take
 from pogstore.work.sources import Lines, lowest_root, read_folder
+
+OUTSIDE = OddPath(outside=True)
+LISTED = 5
+"""How many names a message lists."""
 
 
 @pog_group("import")
@@ -64,7 +70,7 @@ def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddit
     """
     env.refuse_if_disabled()
     transcripts = list(_transcripts(files))
-    sessions = _Sessions(transcripts, roots, env.store.layout.work_tree)
+    sessions = _Sessions(files, transcripts, roots, env.store.layout.work_tree)
     with _progress(len(transcripts), "transcripts") as advance:
         taken = take(env.store, sessions, progress=lambda _: advance())
     _report(taken, sessions.oddities, oddities, as_json)
@@ -75,18 +81,47 @@ command.add_command(claude_code)
 
 
 class _Sessions:
-    """The sessions in some transcripts, read one at a time, anew each time they are gone through."""
+    """The sessions in some transcripts, read one at a time, anew each time they are gone through.
 
-    def __init__(self, files: Sequence[Path], roots: Sequence[str], here: Path | None) -> None:
-        self._transcripts = [Transcript(path.name, Lines(path)) for path in files]
+    Going through them ends with `BadInput` if there is none, or if roots were given that hold none of their edits.
+    """
+
+    def __init__(
+        self, named: Sequence[Path], transcripts: Sequence[Path], roots: Sequence[str], here: Path | None
+    ) -> None:
+        self._named = named
+        self._transcripts = [Transcript(path.name, Lines(path)) for path in transcripts]
         self._roots, self._here = roots, str(here) if here else None
         self.oddities: list[Oddity] = []
 
     def __iter__(self) -> Iterator[TaskDrafts]:
         self.oddities.clear()
+        found = False
+        directories: dict[str, None] = {}
+        inside: set[bool] = set()
         for reading in read_transcripts(self._transcripts, roots=self._roots, here=self._here):
             self.oddities += reading.oddities
+            found |= reading.session is not None
+            directories |= dict.fromkeys(reading.directories)
+            inside |= {path != OUTSIDE for path in _edited(reading.tasks)}
             yield from reading.tasks
+        if not found:
+            raise BadInput(f"no transcript in {_listed(self._named)}", "no line names a session of Claude Code")
+        if self._roots and inside == {False}:
+            worked = f"the directories that were worked in: {_listed(directories)}"
+            raise BadInput(f"no edit lies below {_listed(self._roots)}", "nothing was imported", worked)
+
+
+def _edited(tasks: Iterable[TaskDrafts]) -> Iterator[object]:
+    """Yields the paths that the calls of some tasks changed."""
+    return (change.path for task in tasks for draft in task.drafts for change in draft.changes)
+
+
+def _listed(names: Iterable[object]) -> str:
+    """Returns some names in quotes, the first few of many."""
+    every = [f"'{name}'" for name in names]
+    more = [f"{len(every) - LISTED} more"] if len(every) > LISTED else []
+    return ", ".join(every[:LISTED] + more)
 
 
 def _transcripts(files: Iterable[Path]) -> Iterator[Path]:

@@ -61,11 +61,34 @@ def test_a_directory_of_transcripts(here: Here, tmp_path: Path) -> None:
 
 
 def test_where_the_repository_lay_decides_what_is_outside(here: Here) -> None:
-    here("import", "claude-code", str(SAMPLE), "--root", "/somewhere/else")
-    changes = [change for event in here("log", "--json").json for change in event.get("changes", ())]
-    assert changes
-    assert all(change["path"] == {"outside": True} for change in changes)
+    here("import", "claude-code", str(written(here, "a.py", "/elsewhere/b.py")))
+    assert [path for path in changed(here) if path != "a.py"] == [{"outside": True}]
     assert "(outside the repository)" in here("log", "--oneline").stdout
+
+
+def test_roots_that_hold_no_edit_are_refused(here: Here) -> None:
+    said = here("import", "claude-code", str(SAMPLE), "--root", "/somewhere/else", "--root", "/tea", status=128)
+    assert said.stdout == ""
+    assert said.stderr == (
+        "error: no edit lies below '/somewhere/else', '/tea': nothing was imported\n"
+        "hint: the directories that were worked in: '/home/ada/tea'\n"
+    )
+    assert here("list", "--json").json == []
+    script = Script()
+    script.prompt()
+    (here.cwd / ".git" / "talk.jsonl").write_text(script.text())
+    assert here("import", "claude-code", ".git/talk.jsonl", "--root", "/tea", "--json").json["tasks"] == 1
+
+
+def test_files_that_tell_of_no_session_are_refused_unless_another_does(here: Here, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "words").write_text("root:x:0:0\n")
+    (tmp_path / "none").mkdir()
+    for name in ("empty", "words", "none"):
+        said = here("import", "claude-code", str(tmp_path / name), status=128)
+        assert f"no transcript in '{tmp_path / name}'" in said.stderr
+    every = [str(tmp_path / name) for name in ("empty", "words", "none")]
+    assert here("import", "claude-code", *every, str(SAMPLE), "--json").json["tasks"] == 1
 
 
 def written(here: Here, *paths: str, below: str = "", contents: str = "1\n") -> Path:
