@@ -22,6 +22,7 @@ from pogstore.work.intake import Taken, take
 from pogstore.work.sources import Lines, lowest_root, read_folder
 
 OUTSIDE = OddPath(outside=True)
+LIST = "list"
 LISTED = 5
 """How many names a message lists."""
 
@@ -47,6 +48,8 @@ def pog_task(env: Env, folder: Path, oddities: bool, as_json: bool) -> None:
     """Import the task files (YAML 1.1 to 1.3, JSONL 1.0) and records below DIR, the folder that holds list/."""
     env.refuse_if_disabled()
     files = [TaskFile(found.path, found.data) for found in read_folder(folder, wanted)]
+    if not (folder / LIST).is_dir():
+        raise BadInput(f"no {LIST}/ in '{folder}'", "the task files of POG Task lie there", _list_hint(folder))
     reading = read_tasks(files, repository=lowest_root(folder), now=now())
     with _progress(len(reading.tasks), "tasks") as advance:
         taken = take(env.store, reading.tasks, progress=lambda _: advance())
@@ -78,6 +81,15 @@ def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddit
 
 command.add_command(pog_task)
 command.add_command(claude_code)
+
+
+def _list_hint(folder: Path) -> str | None:
+    """Returns a hint at the folder that was meant: the one above a `list` that was named, or the only one with one."""
+    whole = folder.resolve()
+    above = next((each.parent for each in (whole, *whole.parents) if each.name == LIST), None)
+    below = [each for each in whole.iterdir() if (each / LIST).is_dir()]
+    meant = above or (below[0] if len(below) == 1 else None)
+    return f"did you mean '{meant}'?" if meant else None
 
 
 class _Sessions:

@@ -29,6 +29,17 @@ def test_task_files(here: Here, folder: Path) -> None:
     assert here("list", "--json").json[0]["title"] == "Sort the shelf"
 
 
+@pytest.mark.parametrize(("below", "hinted"), [("list", True), ("list/project", True), ("..", True), ("other", False)])
+def test_a_folder_without_a_list_is_refused_with_the_right_one_named(
+    here: Here, folder: Path, below: str, hinted: bool
+) -> None:
+    (folder / "other").mkdir()
+    said = here("import", "pog-task", str(folder / below), status=128).stderr
+    assert f"error: no list/ in '{folder / below}': " in said
+    assert (f"\nhint: did you mean '{folder}'?\n" in said) is hinted
+    assert here("list", "--json").json == []
+
+
 def test_oddities_are_counted_or_listed(here: Here, folder: Path) -> None:
     said = here("import", "pog-task", str(folder))
     assert "\nodd: " in said.stdout

@@ -60,6 +60,7 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         ask(command, status=1 if command in ("blame", "ready") else 0)
         assert found[command][-1] == []
     ask("import claude-code", str(SAMPLE), "--root", ROOT)
+    (tmp_path / "list").mkdir()
     ask("import pog-task", str(tmp_path))
     session = imported(here)
     event = event_on(here, session, "brew.py")
