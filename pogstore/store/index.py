@@ -14,7 +14,7 @@ from typing import TypeVar
 from pogstore.errors import LockHeld, NotCanonical, NotFound, ObjectDamaged, PogError
 from pogstore.model import Event, Oid, Opaque, Sealed, TaskId, kind_of
 from pogstore.store import chain, database, rows
-from pogstore.store.carrier import parents_of
+from pogstore.store.carrier import parents_of, tree_of
 from pogstore.store.content import path_bytes
 from pogstore.store.contract import Objects, Refs
 from pogstore.store.database import Database, transaction
@@ -261,10 +261,11 @@ def _update_contents(connection: sqlite3.Connection, objects: Objects, name: str
         connection.execute("DELETE FROM content_commits WHERE ref = ?", (name,))
         known = _nothing
     try:
-        for commit, entry in chain.contents(objects, oid, known) if oid else ():
-            row = (entry.blob, class_, task, entry.oid)
-            connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?)", row)
-            connection.execute("INSERT OR IGNORE INTO content_commits VALUES (?, ?)", (commit, name))
+        for found, commit in chain.commits(objects, oid, known) if oid else ():
+            entries = chain.tree_entries(objects, tree_of(found, commit))
+            rows_of = [(entry.blob, class_, task, entry.oid) for entry in entries]
+            connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?)", rows_of)
+            connection.execute("INSERT OR IGNORE INTO content_commits VALUES (?, ?)", (found, name))
     except (ObjectDamaged, NotFound) as fault:
         _insert_fault(connection, name, fault)
         return False

@@ -25,7 +25,7 @@ from pogstore import codec, graph
 from pogstore.errors import LockHeld, NotFound
 from pogstore.model import Link, Oid, Sealed, Source, TaskId, kind_of
 from pogstore.store import chain, content, database, rows
-from pogstore.store.carrier import carrier
+from pogstore.store.carrier import carrier, content_commit
 from pogstore.store.database import Database
 from pogstore.store.loose import find_loose, write_loose
 from pogstore.store.refs import BY_CLASS, TASKS, content_ref, task_ref
@@ -43,7 +43,7 @@ from tests.builders_store import (
     read_only,
     topics,
 )
-from tests.conftest import Repo
+from tests.conftest import STARTED, Repo
 
 PATHS = ("a.py", "dir/b.py", "naïve 😀")
 TASK_IDS = (TASK, OTHER, TaskId("0198a1b2-c3d4-7e5f-8a9b-000000000003"))
@@ -711,3 +711,16 @@ def test_an_error_inside_a_transaction_leaves_everything(store: Store) -> None:
     with pytest.raises(ZeroDivisionError):
         delete_and_fail()
     same(store)
+
+
+def test_a_commit_of_contents_that_adds_none_is_known(repo: Repo) -> None:
+    """Else a push that meets one at the remote would join it again and again."""
+    store = opened(repo)
+    edit(store, "a", b"content\n")
+    ref = content_ref(TASK, "content")
+    tree = Oid(repo.git("hash-object", "-w", "-t", "tree", "--stdin", input=""))
+    commit = content_commit(tree, [Oid(repo.git("rev-parse", ref))], STARTED)
+    oid = Oid(repo.git("hash-object", "-w", "-t", "commit", "--stdin", input=commit))
+    repo.git("update-ref", ref, oid)
+    store.refresh()
+    assert rows.holds_commit(store.index.connection, ref, oid)
