@@ -161,9 +161,13 @@ def paths_with(database: sqlite3.Connection, task: TaskId, blob: BlobId) -> list
 
 
 def events_from(database: sqlite3.Connection, task: TaskId, format_: str) -> dict[str, EventId]:
-    """Returns the events of a task that came from one foreign format, by the key they have there."""
+    """Returns the events of a task that came from one foreign format, by the key they have there.
+
+    Of several with one key it is the first in replay order, which stands for the others.
+    """
     rows = database.execute(
-        "SELECT s.key, e.id FROM sources s JOIN events e ON e.n = s.event WHERE e.task = ? AND s.format = ?",
+        "SELECT s.key, e.id FROM sources s JOIN events e ON e.n = s.event WHERE e.task = ? AND s.format = ?"
+        " ORDER BY e.clock DESC, e.id DESC",
         (task, format_),
     )
     return {key: EventId(event_id) for key, event_id in rows}

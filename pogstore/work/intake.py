@@ -31,6 +31,10 @@ from pogstore.store.store import Store
 
 PART_CHANGES = 16_384
 """So many changes at most in one event; more are split over events that apply together."""
+PART_BYTES = codec.MAX_BYTES_WITH_CHANGES // 4 * 3
+"""So many bytes of changes at most in one event."""
+NAMES = frozenset({"tool", "topic", "status", "rule"})
+"""The fields that hold a foreign name, in which a secret may stand. Ids are left as they are: they tell echoes."""
 
 
 class Taken(NamedTuple):
@@ -71,6 +75,8 @@ class _Intake:
         self.tasks = self.events = self.known = 0
         self.redacted: dict[str, int] = {}
         self._actors: dict[Actor, object] = {}
+        self._names: dict[str, str] = {}
+        self._written: dict[EventId, tuple[object, ...]] = {}
 
     def take_task(self, drafts: TaskDrafts) -> None:
         task = drafts.task
@@ -84,13 +90,15 @@ class _Intake:
                 self.known += 1
                 continue
             for event in self.events_of(task, wanted):
-                self._append(event, keys)
+                self._append(event, keys, wanted)
 
-    def _append(self, event: Event, keys: dict[str, dict[str, EventId]]) -> None:
+    def _append(self, event: Event, keys: dict[str, dict[str, EventId]], draft: Draft) -> None:
         sealed = self.batch.append(event, imported=self.imported)
         self.events += 1
-        if event.source is not None:
-            keys[event.source.format].setdefault(event.source.key, sealed.event_id)
+        if draft.source is not None:
+            keys[draft.source.format].setdefault(draft.source.key, sealed.event_id)
+        if draft.versioned:
+            self._written[sealed.event_id] = self._saying(draft)
 
     def _to_take(self, draft: Draft, keys: dict[str, dict[str, EventId]]) -> Draft | None:
         """Returns the draft if it is new; one that says something else than before gets a key of its own."""
@@ -112,10 +120,12 @@ class _Intake:
         )
 
     def _said(self, event_id: EventId) -> tuple[object, ...] | None:
-        """Returns what a stored event of a source says; nothing if its texts are not here."""
+        """Returns what an event of a source says; nothing if its texts are not here."""
+        if event_id in self._written:
+            return self._written[event_id]
         fields = codec.fields_of(self.store.event(event_id))
         texts = {name: value for name, value in fields.items() if isinstance(value, dict) and "blob" in value}
-        said = []
+        said: list[object] = [fields.get("links", [])]
         for name in sorted(texts):
             text = self.store.find_text(msgspec.convert(texts[name], Text))
             if text is None:
@@ -124,14 +134,15 @@ class _Intake:
         return tuple(said)
 
     def _saying(self, draft: Draft) -> tuple[object, ...]:
-        texts = {name: self._redacted(text.text) for name, text in draft.texts.items()}
+        """Returns what a draft will say once it is an event."""
+        texts = {name: redact.redact(codec.scrub(text.text))[0] for name, text in draft.texts.items()}
         if draft.definition is not None:
-            texts["definition"] = self._definition(draft.definition)
-        return tuple(sorted(texts.items()))
+            texts["definition"] = codec.encode_definition(redacted_definition(draft.definition)).decode()
+        return [_plain(link) for link in draft.links], *sorted(texts.items())
 
     def events_of(self, task: TaskId, draft: Draft) -> Iterator[Event]:
         """Yields the event of a draft, or its parts if it changes more paths than one event may hold."""
-        fields = dict(draft.fields)
+        fields = {name: self._field(name, value) for name, value in draft.fields.items()}
         for name, text in draft.texts.items():
             fields[name] = _plain(self._text(task, text))
         if draft.definition is not None:
@@ -139,12 +150,21 @@ class _Intake:
             fields["definition"] = _plain(self.batch.add_text(task, contract, draft.definition_class))
         common = self._common(task, draft)
         changes = [self._change(task, change) for change in draft.changes]
-        slices = [changes[at : at + PART_CHANGES] for at in range(0, len(changes), PART_CHANGES)] or [[]]
+        slices = _slices(changes)
         for number, part in enumerate(slices, 1):
             own: dict[str, object] = {"changes": _plain(tuple(part))} if part else {}
             if len(slices) > 1:
                 own["part"] = _plain(Slice(n=number, of=len(slices)))
             yield msgspec.convert({**common, **fields, **own}, KINDS[draft.kind])
+
+    def _field(self, name: str, value: object) -> object:
+        return self._name(value) if name in NAMES and isinstance(value, str) else _scrubbed(value)
+
+    def _name(self, name: str) -> str:
+        """Returns a name without a secret; there are few names and many events."""
+        if name not in self._names:
+            self._names[name] = self._redacted(name)
+        return self._names[name]
 
     def _common(self, task: TaskId, draft: Draft) -> dict[str, object]:
         source = draft.source
@@ -165,15 +185,17 @@ class _Intake:
     def _actor(self, actor: Actor) -> object:
         """Returns an actor as plain values; a session has thousands of events of the same one."""
         if actor not in self._actors:
-            self._actors[actor] = _scrubbed(_plain(actor))
+            name = None if actor.name is None else self._name(actor.name)
+            self._actors[actor] = _scrubbed(_plain(msgspec.structs.replace(actor, name=name)))
         return self._actors[actor]
 
     def _change(self, task: TaskId, change: DraftChange) -> Change:
+        path = _scrubbed_path(change.path)
         return Change(
-            path=change.path,
-            from_=change.from_,
-            before=self._side(task, change.path, change.before),
-            after=self._side(task, change.path, change.after),
+            path=path,
+            from_=None if change.from_ is None else _scrubbed_path(change.from_),
+            before=self._side(task, path, change.before),
+            after=self._side(task, path, change.after),
         )
 
     def _side(self, task: TaskId, path: Path, version: FileVersion | None) -> Side | None:
@@ -191,6 +213,24 @@ class _Intake:
     def _definition(self, definition: Definition) -> str:
         """Returns a definition as canonical JSON, each of its texts redacted by itself (case UC-64)."""
         return codec.encode_definition(_redact_definition(definition, self._redacted)).decode()
+
+
+def _slices(changes: list[Change]) -> list[list[Change]]:
+    """Returns changes as so many lists as are needed for none to be over the limits of one event; at least one."""
+    slices: list[list[Change]] = [[]]
+    size = 0
+    for change in changes:
+        added = len(msgspec.json.encode(change)) + 1
+        if slices[-1] and (len(slices[-1]) == PART_CHANGES or size + added > PART_BYTES):
+            slices.append([])
+            size = 0
+        slices[-1].append(change)
+        size += added
+    return slices
+
+
+def _scrubbed_path(path: Path) -> Path:
+    return codec.scrub(path) if isinstance(path, str) else path
 
 
 def redacted_definition(definition: Definition) -> Definition:
