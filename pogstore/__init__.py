@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         NotCanonical,
         NotEnabled,
         NotFound,
+        NotHeld,
         NoWorkTree,
         ObjectDamaged,
         OutsideDomain,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         RefusedByPolicy,
         RemoteFailed,
         StaleRef,
+        TaskEnded,
         UnsafePath,
         UnsupportedRepository,
         WorkTreeFailed,
@@ -206,6 +208,7 @@ __all__ = [
     "NotCanonical",
     "NotEnabled",
     "NotFound",
+    "NotHeld",
     "Noted",
     "ObjectDamaged",
     "Observed",
@@ -242,6 +245,7 @@ __all__ = [
     "Summary",
     "Taken",
     "TaskDrafts",
+    "TaskEnded",
     "TaskId",
     "TaskState",
     "Text",
@@ -279,8 +283,8 @@ _HOMES = {
     "pogstore.draft": "Draft DraftChange DraftText FileVersion TaskDrafts",
     "pogstore.errors": """
         AlreadyClaimed AmbiguousName BadInput Conflict GitFailed IllegalTransition Incomplete LinkCycle LockHeld
-        NoWorkTree NotAFile NotARepository NotCanonical NotEnabled NotFound ObjectDamaged OutsideDomain PogError
-        RefusedByPolicy RemoteFailed StaleRef UnsafePath UnsupportedRepository WorkTreeFailed
+        NoWorkTree NotAFile NotARepository NotCanonical NotEnabled NotFound NotHeld ObjectDamaged OutsideDomain PogError
+        RefusedByPolicy RemoteFailed StaleRef TaskEnded UnsafePath UnsupportedRepository WorkTreeFailed
     """,
     "pogstore.history.blame": "Blame BlamedLine blame",
     "pogstore.history.names": "Named",

@@ -4,6 +4,7 @@
     ├── NotCanonical          bytes that are not the one encoding of an event
     ├── OutsideDomain         a value that canonical bytes cannot hold
     ├── NotFound              no object of that name
+    │   └── NotHeld           an actor is to release a task that it has not claimed
     ├── AmbiguousName         several objects match a name
     ├── NotARepository        no git repository here
     ├── UnsupportedRepository a repository this version cannot open
@@ -14,6 +15,7 @@
     ├── StaleRef              a ref moved between reading it and writing it
     ├── LockHeld              another process holds the store's lock for too long
     ├── AlreadyClaimed        somebody else holds the claim of a task
+    ├── TaskEnded             a task that is completed or cancelled is to be claimed
     ├── IllegalTransition     the table of transitions has no such edge
     ├── LinkCycle             a link would close a cycle between tasks
     ├── BadInput              input that cannot be used, with the place and the reason
@@ -74,8 +76,17 @@ class NotFound(PogError):
     code = "not-found"
 
     def __init__(self, noun: str, name: str, hint: str | None = None) -> None:
-        super().__init__(f"no {noun} matches '{name}'", hint)
+        super().__init__(f"no {noun}" + ("" if name == "@" else f" matches '{name}'"), hint)
         self.noun, self.name = noun, name
+
+
+class NotHeld(NotFound):
+    """An actor is to release a task that it has not claimed."""
+
+    def __init__(self, task: str) -> None:
+        super().__init__("claim", task)
+        self.message = f"you hold no claim of task '{task}'"
+        self.hint = "'--claim EVENT' ends that of somebody else"
 
 
 class AmbiguousName(PogError):
@@ -180,6 +191,17 @@ class AlreadyClaimed(PogError):
     def __init__(self, task: str, holder: str) -> None:
         super().__init__(f"task '{task}' is claimed by '{holder}'")
         self.task, self.holder = task, holder
+
+
+class TaskEnded(PogError):
+    """A task at an end is to be claimed."""
+
+    code = "task-ended"
+    exit_status = 1
+
+    def __init__(self, task: str, status: str) -> None:
+        super().__init__(f"task '{task}' is {status}", f"re-open it with 'git pog start {task[:8]}'")
+        self.task, self.status = task, status
 
 
 class IllegalTransition(PogError):

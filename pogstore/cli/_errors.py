@@ -32,7 +32,22 @@ def report(fault: BaseException, arguments: Sequence[str]) -> int:
         case KeyboardInterrupt() | click.Abort():
             return INTERRUPTED
         case _:
-            return _unexpected(fault, as_json)
+            return INTERRUPTED if _was_interrupted(fault) else _unexpected(fault, as_json)
+
+
+def _was_interrupted(fault: BaseException) -> bool:
+    """Says whether an error came of a Ctrl-C: a module that is interrupted while it loads may raise another."""
+    seen: list[BaseException] = []
+    rest: list[BaseException | None] = [fault]
+    while rest:
+        each = rest.pop()
+        if each is None or each in seen:
+            continue
+        if isinstance(each, KeyboardInterrupt):
+            return True
+        seen.append(each)
+        rest += [each.__cause__, each.__context__]
+    return False
 
 
 def abandon_output() -> None:

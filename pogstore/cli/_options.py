@@ -133,8 +133,10 @@ def text_of(given: str | None, what: str) -> str | None:
 
 
 def said(given: str, what: str) -> str:
-    """Returns a text that has to say something; raises `BadInput` for an empty one."""
+    """Returns a text that has to say something; an empty argument is wrong usage, an empty input `BadInput`."""
     text = text_of(given, what) or ""
+    if not text.strip() and given != "-":
+        raise click.UsageError(f"{what} is empty")
     if not text.strip():
         raise BadInput(what, "is empty")
     return text

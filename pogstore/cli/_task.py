@@ -26,7 +26,7 @@ def render_task(value: Value, now: TaskState, others: Mapping[TaskId, Summary], 
     for link in now.links:
         yield from _field(_RELATIONS.get(link.rel, link.rel.capitalize()), _target(link, others))
     yield from _limits(value)
-    yield from _reviews(now)
+    yield from _reviews(value, now)
     for name in ("intent", "description"):
         yield from _block(None, value.get(name))
     yield from _checklist(value)
@@ -94,10 +94,9 @@ def _limits(value: Value) -> Iterator[str]:
         yield from _field("Approvals", f"{value['approvals']} needed")
 
 
-def _reviews(now: TaskState) -> Iterator[str]:
-    for review in now.reviews:
-        subject = "definition" if now.definition and now.definition.blob in review.of else "events"
-        yield from _field("Review", f"{safe(review.verdict)} of the {subject} by {short_who(review.actor)}")
+def _reviews(value: Value, now: TaskState) -> Iterator[str]:
+    for said, review in zip(cast(list[Value], value["reviews"]), now.reviews, strict=True):
+        yield from _field("Review", f"{safe(review.verdict)} of {said['subject']} by {short_who(review.actor)}")
 
 
 def _checklist(value: Value) -> Iterator[str]:

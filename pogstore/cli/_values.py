@@ -4,7 +4,7 @@ import msgspec
 
 from pogstore import codec
 from pogstore.history.tasks import UNTITLED, Summary, find_definition
-from pogstore.model import ChecklistItem, Definition, Extra, Opaque, Sealed, TaskId, Text, kind_of
+from pogstore.model import ChecklistItem, Defined, Definition, Extra, Opaque, Sealed, TaskId, Text, kind_of
 from pogstore.state import TaskState
 from pogstore.store.store import Store
 
@@ -38,7 +38,7 @@ def task_value(store: Store, task: TaskId, now: TaskState) -> Value:
         "links": [msgspec.to_builtins(link) for link in now.links],
         "claims": [msgspec.to_builtins(claim) for claim in now.claims],
         "conflicted": now.conflicted,
-        "reviews": [msgspec.to_builtins(review) for review in now.reviews],
+        "reviews": _reviews(store, task, now),
         "reason": store.find_text(now.reason),
         "outcome": store.find_text(now.outcome),
         "first_time": now.first_time,
@@ -49,6 +49,19 @@ def task_value(store: Store, task: TaskId, now: TaskState) -> Value:
     if now.incomplete:
         value["incomplete"] = now.incomplete
     return value
+
+
+def _reviews(store: Store, task: TaskId, now: TaskState) -> list[Value]:
+    """Returns the verdicts, each with what it is about: an amended definition is not the one that was looked at."""
+    every = store.events(task) if now.reviews else []
+    definitions = {sealed.event.definition.blob for sealed in every if isinstance(sealed.event, Defined)}
+    found: list[Value] = []
+    for review in now.reviews:
+        subject = "an earlier definition" if definitions.intersection(review.of) else "the events"
+        if now.definition is not None and now.definition.blob in review.of:
+            subject = "the definition"
+        found.append(msgspec.to_builtins(review) | {"subject": subject})
+    return found
 
 
 def definition_value(definition: Definition, now: TaskState | None = None) -> Value:

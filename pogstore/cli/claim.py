@@ -10,7 +10,7 @@ from pogstore.work import tasks
 MINUTE = 60_000_000
 
 
-@pog_command("claim", {1: "somebody holds it"})
+@pog_command("claim", {1: "somebody holds it, or it has ended"})
 @task_argument
 @click.option("--lease", type=click.IntRange(1), metavar="MINUTES", help="Hold it for so long only.")
 @as_option

@@ -35,10 +35,11 @@ def _find(root: click.Context, names: Sequence[str]) -> click.Context:
     found = root
     for name in names:
         group = found.command
-        known = group.list_commands(found) if isinstance(group, click.Group) else []
-        sub = group.get_command(found, name) if isinstance(group, click.Group) else None
+        if not isinstance(group, click.Group):
+            raise click.UsageError(f"'{group.name}' has no commands of its own: unexpected argument '{name}'")
+        sub = group.get_command(found, name)
         if sub is None:
-            raise unknown_command(found, name, known)
+            raise unknown_command(found, name, group.list_commands(found))
         found = click.Context(sub, parent=found, info_name=name)
     return found
 

@@ -20,6 +20,7 @@ Active = Callable[[int], TaskId | None]
 
 _HEX = re.compile(r"[0-9a-f]{4,64}\Z")
 _UUID_PREFIX = re.compile(r"[0-9a-f]{4,8}(?:-[0-9a-f-]*)?\Z")
+_TOO_SHORT = re.compile(r"[0-9a-f]{1,3}\Z")
 _SUFFIXED = re.compile(r"(?P<task>.*)@\{(?P<point>[^{}]+)\}\Z", re.DOTALL)
 
 
@@ -43,14 +44,14 @@ def resolve(store: Store, name: str, active: Active) -> Named:
         return Named(tasks[0])
     if events:
         return Named(store.event(events[0]).event.task, events[0])
-    raise NotFound("task or event", name, "try 'git pog list --all'")
+    raise NotFound("task or event", name, _hint(name))
 
 
 def resolve_task(store: Store, name: str, active: Active) -> TaskId:
     """Returns the task that a name means; raises `NotFound` or `AmbiguousName`."""
     found = find_tasks(store, name, active)
     if not found:
-        raise NotFound("task", name, "try 'git pog list --all'")
+        raise NotFound("task", name, _hint(name))
     if len(found) > 1:
         raise AmbiguousName(name, found)
     return found[0]
@@ -73,6 +74,13 @@ def find_tasks(store: Store, name: str, active: Active) -> list[TaskId]:
         if matching:
             return matching
     return [line.task for line in summaries(store) if any(alias.lower() == lowered for alias in line.aliases)]
+
+
+def _hint(name: str) -> str:
+    """Returns what helps somebody whose name means nothing; a beginning of an id may just be too short."""
+    if _TOO_SHORT.match(name.lower()):
+        return "a prefix of an id needs at least four digits; 'git pog list --all' shows the ids"
+    return "try 'git pog list --all'"
 
 
 def _candidates(store: Store, name: str, active: Active) -> tuple[list[TaskId], list[EventId]]:

@@ -8,7 +8,16 @@ from collections.abc import Callable
 from typing import NamedTuple, TypedDict
 
 from pogstore import codec, graph, redact, state
-from pogstore.errors import AlreadyClaimed, BadInput, IllegalTransition, Incomplete, LinkCycle, NotFound
+from pogstore.errors import (
+    AlreadyClaimed,
+    BadInput,
+    IllegalTransition,
+    Incomplete,
+    LinkCycle,
+    NotFound,
+    NotHeld,
+    TaskEnded,
+)
 from pogstore.model import (
     FORMAT,
     STATUSES,
@@ -95,9 +104,14 @@ def define(
 
 
 def claim(store: Store, task: TaskId, by: By, *, lease_until: int | None = None) -> Sealed:
-    """Claims a task: of several claims at once in one repository one wins, and the others raise `AlreadyClaimed`."""
+    """Claims a task: of several claims at once in one repository one wins, and the others raise `AlreadyClaimed`.
+
+    Raises `TaskEnded` for a task that is completed or cancelled: `start` re-opens it.
+    """
 
     def make(now: TaskState) -> Event:
+        if now.ended:
+            raise TaskEnded(task, now.status or "")
         _check_claim(task, now, by)
         definition = now.definition.blob if now.definition else None
         return Claimed(**_common(task, by), definition_id=definition, lease_until=lease_until)
@@ -115,7 +129,7 @@ def release(store: Store, task: TaskId, by: By, *, of: EventId | None = None) ->
             if held.event_id == of or (of is None and state.same_actor(held.actor, by.actor))
         ]
         if not standing:
-            raise NotFound("claim", of or by.actor.name or by.actor.type)
+            raise NotFound("claim", of) if of else NotHeld(task)
         links = tuple(Link(rel="releases", event=held.event_id) for held in standing)
         return Released(**_common(task, by, links), definition_id=standing[0].definition_id)
 

@@ -317,6 +317,13 @@ def test_a_name_that_means_nothing_is_128(here: Here, name: str) -> None:
     said = here("show", "--", name, status=128)
     assert said.stdout == ""
     assert re.match(r"error: no (active )?(task|event)", said.stderr)
-    assert here("show", status=128).stderr == (
-        "error: no active task matches '@'\nhint: start one with 'git pog start TASK'\n"
-    )
+    assert here("show", status=128).stderr == ("error: no active task\nhint: start one with 'git pog start TASK'\n")
+
+
+@pytest.mark.parametrize("name", ["0", "01", "abc", "ABC"])
+def test_a_prefix_that_is_too_short_is_said_to_be(here: Here, name: str) -> None:
+    task = here.task("a task")
+    hint = "hint: a prefix of an id needs at least four digits; 'git pog list --all' shows the ids\n"
+    assert here("show", name, status=128).stderr == f"error: no task or event matches '{name}'\n{hint}"
+    assert here("claim", name, status=128).stderr == f"error: no task matches '{name}'\n{hint}"
+    assert here("show", task[:4], "--json").json["task"] == task

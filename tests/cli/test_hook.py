@@ -111,6 +111,18 @@ def test_other_arguments_are_a_person_s(enabled: Repo) -> None:
     assert run([SCRIPT, "--version"], enabled.path).stdout.startswith("pogstore ")
 
 
+def test_an_interrupt_while_it_loads_is_said_in_no_traceback(enabled: Repo, tmp_path: Path) -> None:
+    """The script of the checkout: that of an installation is a copy of it."""
+    place = tmp_path / "pogstore" / "cli"
+    place.mkdir(parents=True)
+    (place.parent / "__init__.py").touch()
+    (place / "__init__.py").touch()
+    (place / "main.py").write_text("raise KeyboardInterrupt\n")
+    script = Path(__file__).parents[2] / "pogstore" / "cli" / "git-pog"
+    done = run([sys.executable, "-P", str(script), "list"], enabled.path, env={"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_it_is_an_executable_in_git() -> None:
     root = Path(__file__).parents[2]
     assert os.access(root / "pogstore" / "cli" / "git-pog", os.X_OK)

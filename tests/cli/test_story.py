@@ -178,7 +178,9 @@ def test_claims(here: Here) -> None:
     claim = here("claim", task, "--as", "one", "--json").json
     said = here("claim", task, "--as", "two", "--json", status=1)
     assert json.loads(said.stderr)["error"]["code"] == "already-claimed"
-    assert here("release", task, "--as", "two", status=128).stderr == "error: no claim matches 'two'\n"
+    assert here("release", task, "--as", "two", status=128).stderr == (
+        f"error: you hold no claim of task '{task}'\nhint: '--claim EVENT' ends that of somebody else\n"
+    )
     assert here("release", task, "--claim", claim["id"][:12], "--as", "two", "--json").json["kind"] == "released"
     lease = here("claim", task, "--as", "two", "--lease", "1", "--json").json
     assert lease["lease_until"] == lease["time"] + 60_000_000
@@ -188,6 +190,17 @@ def test_claims(here: Here) -> None:
     assert "Conflict:    several claims stand; one has to be released" in here("show", task).stdout
     here("release", task, "--as", "two")
     assert [held["actor"]["name"] for held in shown(here, task)["claims"]] == ["three"]
+
+
+@pytest.mark.parametrize(("verb", "status"), [("done", "completed"), ("cancel", "cancelled")])
+def test_what_has_ended_is_re_opened_before_it_is_claimed(here: Here, verb: str, status: str) -> None:
+    task = here.task("a task", "--start")
+    here(verb, task)
+    assert here("claim", task, "--as", "one", status=1).stderr == (
+        f"error: task '{task}' is {status}\nhint: re-open it with 'git pog start {task[:8]}'\n"
+    )
+    here("start", task, "--as", "one")
+    assert [held["actor"]["name"] for held in shown(here, task)["claims"]][-1] == "one"
 
 
 def test_start_does_only_what_is_left_to_do(here: Here) -> None:
@@ -206,7 +219,13 @@ def test_reviews(here: Here) -> None:
     here("review", task, "--approve", "--of", note[:10])
     verdicts = [(review["verdict"], review["of"] == [note]) for review in shown(here, task)["reviews"]]
     assert verdicts == [("reject", False), ("approve", True)]
-    assert "Review:      approve of the events by" in here("show", task).stdout
+    page = here("show", task).stdout
+    assert "Review:      approve of the events by" in page
+    assert "Review:      reject of the definition by" in page
+    here("edit", task, "--title", "a smaller one")
+    page = here("show", task).stdout
+    assert "Review:      approve of the events by" in page
+    assert "Review:      reject of an earlier definition by" in page, "nobody has reviewed this one"
 
 
 def test_checks(here: Here) -> None:
@@ -221,7 +240,7 @@ def test_checks(here: Here) -> None:
 @pytest.mark.parametrize("command", ["note", "decide"])
 def test_an_empty_text_says_nothing(here: Here, command: str) -> None:
     here.task("a task", "--start")
-    assert here(command, " \n", status=128).stderr == "error: TEXT: is empty\n"
+    assert here(command, " \n", status=129).stderr.startswith("error: TEXT is empty\n")
     assert here(command, "-", stdin="", status=128).stderr == "error: TEXT: is empty\n"
     assert here(command, "@everyone look", "--json").json["text"]["size"] == 14
 
