@@ -25,6 +25,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 EXITS = {1: "some refs failed, or the remote lost something"}
 WORDS = {"created": "new", "forwarded": "updated"}
+STAYS = "(its title stays here)"
 _SHOWN = 20
 _UUID_PREFIX = re.compile(r"[0-9a-f]{4,8}(?:-[0-9a-f-]*)?")
 
@@ -69,8 +70,11 @@ def place_values(refused: Mapping[TaskId, Sequence[Place]]) -> list[Value]:
     ]
 
 
-def show_refs(env: Env, refs: Sequence[RefOutcome]) -> None:
-    """Prints a line for each task whose refs moved, and one on standard error for each ref that failed."""
+def show_refs(env: Env, refs: Sequence[RefOutcome], *, kept: bool = False) -> None:
+    """Prints a line for each task whose refs moved, and one on standard error for each ref that failed.
+
+    `kept` says that private contents did not move: a private title among them is not shown as if it had.
+    """
     moved: dict[TaskId, str] = {}
     for ref in refs:
         if not ref.failed and ref.outcome not in ("wiped", "skipped"):
@@ -78,7 +82,8 @@ def show_refs(env: Env, refs: Sequence[RefOutcome]) -> None:
             moved[ref.task] = word if ref.ref.startswith("refs/pog/tasks/") else moved.get(ref.task, "updated")
     with env.store.one_moment():
         known = env.store.tasks()
-        titles = {line.task: line.title for line in summaries(env.store, set(moved) & set(known))}
+        lines = summaries(env.store, set(moved) & set(known))
+    titles = {line.task: STAYS if kept and line.private and line.titled else line.title for line in lines}
     ids: list[str] = sorted({*known, *moved})
     rows = [[f"  {word}", shortest(ids, task), safe(titles.get(task, ""))] for task, word in moved.items()]
     for line in table(rows, width=env.width):

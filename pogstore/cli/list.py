@@ -67,8 +67,12 @@ def _check(wanted: Sequence[str], present: set[str]) -> None:
 
 
 def _wanted(line: Summary, everything: bool, status: Sequence[str], tag: Sequence[str]) -> bool:
-    if status:
-        shown = line.status in status
-    else:
-        shown = everything or not (is_end(line.status) or (line.private and line.status == "in_review"))
+    hidden = is_end(line.status) or _is_past_session(line)
+    shown = line.status in status if status else everything or not hidden
     return shown and all(name in line.tags for name in tag)
+
+
+def _is_past_session(line: Summary) -> bool:
+    """Says whether a task is a session that is over, or one of which nothing but its events is here."""
+    untitled = not line.titled and line.damaged is None
+    return untitled or (line.private and line.status == "in_review")

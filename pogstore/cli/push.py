@@ -50,7 +50,7 @@ def command(
     if as_json:
         echo_json(_value(report, dry_run))
     else:
-        _show(env, report, dry_run)
+        _show(env, report, dry_run, kept=not private)
     return 4 if report.refused else int(report.failed)
 
 
@@ -66,7 +66,7 @@ def _value(report: PushReport, dry_run: bool) -> dict[str, object]:
     }
 
 
-def _show(env: Env, report: PushReport, dry_run: bool) -> None:
+def _show(env: Env, report: PushReport, dry_run: bool, *, kept: bool) -> None:
     name = safe(report.remote)
     if report.joined:
         echo(f"pulled from {name} first:")
@@ -75,7 +75,7 @@ def _show(env: Env, report: PushReport, dry_run: bool) -> None:
         echo(f"{'would push' if dry_run else 'pushed'} to {name}:")
     elif not report.failed:
         tell(f"nothing to push: {name} is up to date")
-    show_refs(env, report.refs)
+    show_refs(env, report.refs, kept=kept)
     show_refused(report.refused)
     if report.local:
         tell(f"{counted(report.local, 'local task')} not pushed")

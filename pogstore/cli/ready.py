@@ -14,7 +14,8 @@ from pogstore.history.tasks import check_whole, ready, summaries
 def command(env: Env, as_json: bool) -> int:
     """List the tasks on which work may begin, the most urgent first.
 
-    Those are claimed by nobody, not begun, and everything that they depend on is completed.
+    Those are claimed by nobody, not begun, and everything that they depend on is completed. Sessions of agents are
+    not among them.
     """
     lines = ready(env.store)
     if as_json:

@@ -138,8 +138,11 @@ def _summary(store: Store, task: TaskId) -> Summary:
 
 
 def is_ready(line: Summary, by_task: dict[TaskId, Summary]) -> bool:
-    """Says whether work may begin: pending or planned, claimed by nobody, everything it depends on completed."""
-    if line.status not in ("pending", "in_design", "in_planning") or line.claimed_by:
+    """Says whether work may begin: pending or planned, claimed by nobody, everything it depends on completed.
+
+    Never for a session of an agent, which is the record of work and no offer of it: its definition is private.
+    """
+    if line.private or line.status not in ("pending", "in_design", "in_planning") or line.claimed_by:
         return False
     needed = {link.task for link in line.links if link.rel == "depends_on" and link.task}
     needed |= {

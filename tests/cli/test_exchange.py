@@ -61,11 +61,16 @@ def test_private_contents_travel_by_choice_only(two: Two) -> None:
     here, remote, other = two
     here("import", "claude-code", str(SAMPLE), "--root", "/home/ada/tea")
     marker = "Tell me how strong a tea is"
-    here("push", "origin")
+    assert here("ready", status=1).stderr == "no task is ready\n", "a session is the record of work, no offer"
+    for pushed in (here("push", "-n", "origin"), here("push", "origin")):
+        assert pushed.stdout.endswith("(its title stays here)\n")
+        assert "Steeping takes time" not in pushed.stdout + pushed.stderr
     assert marker not in objects(remote)
     here("pull", cwd=other)
+    assert here("list", "--json", cwd=other).json == []
+    assert here("ready", cwd=other, status=1).stdout == ""
     assert here("list", "--all", "--json", cwd=other).json[0]["title"] == "untitled session"
-    here("push", "--private", "origin")
+    assert "Steeping takes time" in here("push", "--private", "origin").stdout
     assert marker in objects(remote)
     here("fetch", cwd=other)
     assert marker not in objects(Repo(other))
