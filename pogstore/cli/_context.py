@@ -33,6 +33,7 @@ _OF_A_HOOK = ("GIT_INDEX_FILE", "GIT_QUARANTINE_PATH", "GIT_PREFIX")
 _NO = ("", "0", "false", "no", "off", "never")
 _ACTOR_TYPES = ("human", "agent", "tool")
 _LONGEST_NAME = 100
+IDENTIFY = "run 'git config --global user.name NAME' and 'git config --global user.email ADDRESS'"
 
 
 class Env:
@@ -92,17 +93,30 @@ class Env:
 
     @property
     def actor(self) -> Actor:
-        """Who acts: the person that git knows, or whom `--as` or `POG_ACTOR` names, on that person's behalf."""
+        """Who acts: the person that git knows, or whom `--as` or `POG_ACTOR` names, on that person's behalf.
+
+        Raises `BadInput` for a person whom git does not know: nobody could answer for what is recorded.
+        """
         person = self._person()
-        named = self.actor_name or os.environ.get("POG_ACTOR")
-        if not named:
-            return Actor(type="human", name=person.name if person else None, on_behalf_of=person)
+        named = self._actor_name()
+        if named is None:
+            if person is None:
+                raise BadInput("no identity", "user.name and user.email are not both set", IDENTIFY)
+            return Actor(type="human", name=person.name, on_behalf_of=person)
         type_, colon, name = named.partition(":")
         if not colon or type_ not in _ACTOR_TYPES:
             type_, name = "agent", named
         return Actor(
             type=type_, name=actor_name(name), session=os.environ.get("POG_SESSION") or None, on_behalf_of=person
         )
+
+    def _actor_name(self) -> str | None:
+        """Returns whom `--as` or else `POG_ACTOR` names; an empty name is refused, lest an agent pass for a person."""
+        option = self.actor_name is not None
+        named = self.actor_name if option else os.environ.get("POG_ACTOR")
+        if named is not None and not named.strip():
+            raise click.UsageError(f"{'--as' if option else 'POG_ACTOR'} is empty; it names who acts")
+        return named
 
     def _person(self) -> Person | None:
         name, email = (

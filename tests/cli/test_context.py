@@ -206,11 +206,31 @@ def test_git_c_configures_us_too(pog: Pog, repo: Repo) -> None:
     assert pog("log", "--json").json[0]["actor"]["name"] == "Eve"
 
 
-def test_without_an_identity_one_can_still_act(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path(os.environ["GIT_CONFIG_GLOBAL"]).write_text("")
+@pytest.mark.parametrize("config", ["", "[user]\n\tname = Ada\n", "[user]\n\temail = a@example.org\n"])
+def test_without_an_identity_only_an_agent_can_act(here: Here, repo: Repo, config: str) -> None:
     here.task("a task", "--start")
-    assert actor_of(here) == {"type": "human"}
-    assert here("show").stdout.count("claimed by human") == 1
+    Path(os.environ["GIT_CONFIG_GLOBAL"]).write_text(config)
+    refs = repo.git("for-each-ref")
+    for words in (["new", "x"], ["note", "x"], ["decide", "x"], ["start"], ["done"], ["edit", "--tag", "x"]):
+        assert here(*words, status=128).stderr == (
+            "error: no identity: user.name and user.email are not both set\n"
+            "hint: run 'git config --global user.name NAME' and 'git config --global user.email ADDRESS'\n"
+        )
+    assert repo.git("for-each-ref") == refs
+    for words in (["list"], ["show"], ["log"], ["status"]):
+        here(*words)
+    assert actor_of(here, "--as", "claude") == {"type": "agent", "name": "claude"}
+    assert here("decide", "x", "--as", "claude", "--json").json["actor"] == {"type": "agent", "name": "claude"}
+    assert actor_of(here, GIT_AUTHOR_NAME="Bob", GIT_AUTHOR_EMAIL="b@example.org")["name"] == "Bob"
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t "])
+def test_an_actor_without_a_name_is_wrong_usage(here: Here, name: str) -> None:
+    """A variable that a script forgot to fill would let an agent pass for a person."""
+    here.task("a task", "--start")
+    assert here("note", "x", "--as", name, status=129).stderr.startswith("error: --as is empty; it names who acts\n")
+    assert here("note", "x", status=129, POG_ACTOR=name).stderr.startswith("error: POG_ACTOR is empty;")
+    assert actor_of(here, "--as", "claude", POG_ACTOR=name)["name"] == "claude"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +253,7 @@ def test_an_actor_can_be_named(here: Here, name: str, type_: str, shown: str) ->
     assert actor_of(here, "--as", name, POG_ACTOR="other", POG_SESSION="s-1") == by_option | {"session": "s-1"}
 
 
-@pytest.mark.parametrize("name", [" ", "agent:", "x" * 101, "ghp_" + "a1B2" * 9])
+@pytest.mark.parametrize("name", ["agent:", "x" * 101, "ghp_" + "a1B2" * 9])
 def test_a_name_that_cannot_stay_for_good_is_refused(here: Here, name: str) -> None:
     here.task("a task", "--start")
     said = here("note", "x", "--as", name, status=128)
