@@ -233,6 +233,8 @@ def stepped(step: Step, actor: Actor) -> Draft:
 
 def _texts(step: Step, ok: bool) -> dict[str, DraftText]:
     heard = step.heard
+    if step.reason == "ignored":  # they would quote a file whose contents are not kept
+        return {}
     given = {name: value for name, value in heard.given.items() if not (step.known and name in BODIES)}
     texts = {"input": _private(_json(given))} if given else {}
     answer = answer_of(step.end) if step.end else ""

@@ -18,6 +18,8 @@ from pogstore.interop.claude_code import read_transcripts
 from pogstore.interop.json_lines import Transcript
 from pogstore.interop.pog_yaml import TaskFile, read_tasks, wanted
 from pogstore.model import OddPath
+from pogstore.store.store import Store
+from pogstore.work.ignored import without_ignored
 from pogstore.work.intake import Taken, take
 from pogstore.work.sources import Lines, lowest_root, read_folder
 
@@ -52,7 +54,7 @@ def pog_task(env: Env, folder: Path, oddities: bool, as_json: bool) -> None:
         raise BadInput(f"no {LIST}/ in '{folder}'", "the task files of POG Task lie there", _list_hint(folder))
     reading = read_tasks(files, repository=lowest_root(folder), now=now())
     with _progress(len(reading.tasks), "tasks") as advance:
-        taken = take(env.store, reading.tasks, progress=lambda _: advance())
+        taken = take(env.store, _Kept(env.store, reading.tasks), progress=lambda _: advance())
     _report(taken, reading.oddities, oddities, as_json)
 
 
@@ -75,7 +77,7 @@ def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddit
     transcripts = list(_transcripts(files))
     sessions = _Sessions(files, transcripts, roots, env.store.layout.work_tree)
     with _progress(len(transcripts), "transcripts") as advance:
-        taken = take(env.store, sessions, progress=lambda _: advance())
+        taken = take(env.store, _Kept(env.store, sessions), progress=lambda _: advance())
     _report(taken, sessions.oddities, oddities, as_json)
 
 
@@ -90,6 +92,16 @@ def _list_hint(folder: Path) -> str | None:
     below = [each for each in whole.iterdir() if (each / LIST).is_dir()]
     meant = above or (below[0] if len(below) == 1 else None)
     return f"did you mean '{meant}'?" if meant else None
+
+
+class _Kept:
+    """Some tasks without the contents of files that git ignores here, anew each time they are gone through."""
+
+    def __init__(self, place: Store, tasks: Iterable[TaskDrafts]) -> None:
+        self._place, self._tasks = place, tasks
+
+    def __iter__(self) -> Iterator[TaskDrafts]:
+        return (without_ignored(self._place, task) for task in self._tasks)
 
 
 class _Sessions:

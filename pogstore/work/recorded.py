@@ -15,6 +15,7 @@ from pogstore.store import content
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.store.store import MAX_CONTENT, Store
 from pogstore.work.conversion import Conversion
+from pogstore.work.ignored import ignored
 from pogstore.work.spooled_record import Absent, Seen, Unseen
 
 _REGULAR = ("100644", "100755")
@@ -67,8 +68,7 @@ class Recorded:
         new = [path for path in dict.fromkeys(paths) if path not in self._ignored]
         if not new or self._conversion is None:
             return
-        stdin = b"".join(path + b"\0" for path in new)
-        found = set(self.place.git.run("check-ignore", "-z", "--stdin", stdin=stdin, check=False).stdout.split(b"\0"))
+        found = ignored(self.place.git, new)
         self._ignored |= {path: path in found for path in new}
         self._conversion.look_up(_text(path) for path in new)
 

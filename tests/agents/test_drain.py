@@ -381,10 +381,11 @@ def test_ignored_files_and_filtered_ones_are_said_and_not_kept(repo: Repo, store
     repo.commit({".gitignore": "*.log\n", ".gitattributes": "*.bin filter=gone\n", "a.bin": "a\n"})
     repo.git("config", "filter.gone.clean", "false")
     repo.git("config", "filter.gone.required", "true")
-    live.write("x.log", "text\n")
+    live.write("x.log", "text of vermilion\n")
     live.write("a.bin", "b\n")
     drained(store, live)
     ignored, filtered = steps(store, live.task)
+    assert "vermilion" not in repo.git("cat-file", "--batch", "--batch-all-objects")
     assert [(step.coverage, step.coverage_reason) for step in (ignored, filtered)] == [
         ("partial", "ignored"),
         ("partial", "filtered"),

@@ -8,6 +8,7 @@ import pytest
 from tests.builders_claude import Script
 from tests.cli.conftest import Here
 from tests.cli.test_json import SAMPLE
+from tests.conftest import Repo
 
 TASK = "type: task\ntitle: Sort the shelf\nstatus: pending\npriority: high\nid: not-a-uuid\nwhat_is_this: x\n"
 
@@ -120,6 +121,38 @@ def changed(here: Here) -> list[object]:
 def test_a_session_that_began_below_the_top_is_recorded_from_the_top(here: Here) -> None:
     here("import", "claude-code", str(written(here, "a.py", below="src")))
     assert changed(here) == ["src/a.py"]
+
+
+def test_contents_of_ignored_files_are_not_kept(here: Here, repo: Repo) -> None:
+    repo.commit({"build/tracked": "1\n"})
+    repo.commit({".gitignore": ".env\nbuild/\n!:kept\n"})
+    (repo.path / "link").symlink_to("build")
+    secret = "colour of the door: vermilion"
+    script = Script(cwd=str(repo.path))
+    script.prompt()
+    script.edit(".env", f"{secret}\n", "of", "on")
+    script.edit(".env", "somebody wrote: vermilion\n", "wrote", "said")
+    for path in ("link/x", "build/new", ".env"):
+        script.write(path, f"{secret}, {path}\n")
+    script.write(":kept", "fine\n")
+    script.write("build/tracked", "2\n", "1\n")
+    (repo.path / ".git" / "session.jsonl").write_text(script.text())
+    here("import", "claude-code", ".git/session.jsonl")
+    held = repo.git("cat-file", "--batch", "--batch-all-objects")
+    assert "vermilion" not in held
+    assert "fine" in held
+    changes = {
+        change["path"]: event.get("coverage_reason") if "after" not in change else "kept"
+        for event in here("log", "--json").json
+        for change in event.get("changes", ())
+    }
+    assert changes == {
+        ".env": "ignored", "link/x": "ignored", "build/new": "ignored", ":kept": "kept", "build/tracked": "kept"
+    }  # fmt: skip
+    (repo.path / ".env").write_text(secret)
+    here("blame", ".env", status=None)
+    task = here("list", "--json").json[0]["task"]
+    assert "not-recorded" in here("rollback", task, "--json", status=None).stdout
 
 
 @pytest.mark.parametrize("words", [["claude-code", "none.jsonl"], ["pog-task", "none"]])
