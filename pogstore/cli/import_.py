@@ -62,7 +62,7 @@ def pog_task(env: Env, folder: Path, oddities: bool, as_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option(
     "--root", "roots", multiple=True, metavar="DIR",
-    help="Where the repository lay on the recording machine; by default the session's own directory.",
+    help="Where the repository lay on the recording machine; by default this work tree, or the session's directory.",
 )  # fmt: skip
 @oddities_option
 @json_option
