@@ -19,6 +19,8 @@ from pogstore.work.setup import enable
 STARTED = 1_767_603_600_000_000
 SECOND = 1_000_000
 PER_TASK = 200
+AT_ONCE = 100_000
+"""Events that are taken in by one write, so that memory is bounded."""
 ADA = Person(name="Ada Example", email="ada@example.org")
 PERSON = Actor(type="human", name=ADA.name, on_behalf_of=ADA)
 WORDS = ("return", "value", "index", "store", "event", "for", "in", "parents", "if", "not", "count", "self", "append")
@@ -87,21 +89,23 @@ def step(number: int, at: int, actor: Actor, changes: Sequence[DraftChange] = ()
     )
 
 
-def readings(events: int, per_task: int = PER_TASK) -> list[TaskDrafts]:
-    """Returns so many events without content, over tasks of `per_task` each."""
+def readings(events: int, per_task: int = PER_TASK, begin: int = 0) -> list[TaskDrafts]:
+    """Returns so many events without content, over tasks of `per_task` each; `begin` is the first event's number."""
+    end = begin + events
     return [
         TaskDrafts(
-            task=task_of(number),
-            drafts=tuple(step(number, at, agent(number)) for at in range(first, min(first + per_task, events))),
+            task=task_of(first // per_task),
+            drafts=tuple(step(first // per_task, at, agent(first)) for at in range(first, min(first + per_task, end))),
         )
-        for number, first in enumerate(range(0, events, per_task))
+        for first in range(begin, end, per_task)
     ]
 
 
 def filled_store(place: Path, events: int, per_task: int = PER_TASK) -> Store:
     """Returns a store with so many events without content."""
     store = new_store(place)
-    take(store, readings(events, per_task))
+    for begin in range(0, events, AT_ONCE):
+        take(store, readings(min(AT_ONCE, events - begin), per_task, begin))
     return store
 
 
