@@ -155,17 +155,20 @@ class Batch:
         self._contents.setdefault((task, class_), {})[name] = oid
 
     def commit(self) -> None:
-        """Writes everything: objects first, then the content refs, then the task refs, then our clock."""
+        """Writes everything: objects first, then our clock, then the content refs, then the task refs.
+
+        A clock that is kept for events that never come leaves a gap; one that lags behind would put later events first.
+        """
         self._add_content_commits()
         if not self._moved:
             return
         self._host.objects.write(self._objects.values(), fsync=self._host.fsync)
+        if self._clock is not None:
+            write_clock(self._host.layout.own, self._clock)
         for ref in sorted(self._moved, key=lambda name: (name.startswith(TASKS), name)):
             old, new = self._read.get(ref), self._moved[ref]
             if old != new:
                 self._host.refs.compare_and_swap(ref, old, new)
-        if self._clock is not None:
-            write_clock(self._host.layout.own, self._clock)
 
     def _holds(self, task: TaskId, blob: BlobId) -> bool:
         """Says whether the task's chain holds a content as it stands now; an erasure may have replaced it."""

@@ -117,6 +117,24 @@ def test_events_stand_on_the_head_and_above_every_clock(store: Store) -> None:
     assert {link.oid for link in links(store)} == oids(store)
 
 
+def test_a_write_that_is_killed_once_its_ref_moved_has_kept_its_clock(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(store, "one")
+    append(store, "elsewhere", OTHER)
+    swap = store.refs.compare_and_swap
+
+    def killed(name: str, old: Oid | None, new: Oid | None) -> None:
+        swap(name, old, new)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(store.refs, "compare_and_swap", killed)
+        append(store, "two")
+    assert topics(store) == ["one", "two"]
+    assert append(store, "later", OTHER).event.clock > store.events(TASK)[-1].event.clock
+
+
 def test_a_batch_shows_its_own_additions(store: Store) -> None:
     append(store, "one")
 
