@@ -121,7 +121,7 @@ def test_an_amendment_that_changes_nothing_leaves_no_event(here: Here) -> None:
     task = here.task("a task", "--tag", "x")
     here("edit", task, "--tag", "x", "--title", "a task")
     assert here("show", task, "--json").json["event_count"] == 1
-    assert here("edit", task, "--title", " ", status=128).stderr == "error: --title: is empty\n"
+    assert here("edit", task, "--title", " ", status=129).stderr.startswith("error: --title is empty\n")
     assert here("edit", task, "--title", "b", "--as", "x").stdout == f"{task} b\n"
 
 
@@ -145,7 +145,8 @@ def test_intents_come_from_where_they_are(here: Here, repo: Repo, tmp_path: Path
     (tmp_path / "latin").write_bytes(b"\xe9")
     said = here("new", "x", "--intent", str(tmp_path / "latin"), status=128)
     assert said.stderr.startswith("error: --intent: cannot read '")
-    assert here("new", " ", status=128).stderr == "error: TITLE: is empty\n"
+    assert here("new", " ", status=129).stderr.startswith("error: TITLE is empty\n")
+    assert here("new", "-", stdin=" ", status=128).stderr == "error: TITLE: is empty\n"
 
 
 def test_a_key_makes_a_task_once(here: Here, repo: Repo) -> None:
