@@ -59,7 +59,8 @@ ENVIRONMENT: Terms = {
 }
 SETTINGS: Terms = {
     "pog.enabled": "whether anything is recorded here; `git pog init` sets it",
-    "pog.maxBlob": "the largest content in bytes that is stored, by default 16 MiB; of larger ones hash and size are",
+    "pog.maxBlob": "the largest content in bytes that is stored, by default 16 MiB; of larger ones hash and size are; "
+    "a larger text that you type is refused",
     "pog.fsync": "whether what is written is synced to disk at once, by default true",
     "pog.local": "a task that never leaves; `git pog local` sets it",
     "pog.allowSecret": "a content that may be pushed although it looks like a secret",

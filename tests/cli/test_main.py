@@ -178,6 +178,7 @@ def test_an_unknown_option_is_129(page: Page, anywhere: Here) -> None:
 )
 def test_outside_a_repository_is_128(path: str, anywhere: Here) -> None:
     """Case PC-102."""
+    (anywhere.cwd / "list").mkdir()  # what an import of task files looks for first
     said = anywhere(*words(path), status=128)
     assert said.stdout == ""
     assert said.stderr == f"error: not a git repository: '{anywhere.cwd}'\n"
