@@ -143,15 +143,25 @@ class Refs:
         return list_refs(self._common_dir, prefix, damaged)
 
     def compare_and_swap(self, name: str, old: Oid | None, new: Oid | None) -> None:
-        """Moves a ref under git's own lock; retries while somebody else holds that lock (`git pack-refs`, for one)."""
+        """Moves a ref under git's own lock; retries while somebody else holds that lock (`git pack-refs`, for one).
+
+        libgit2 may fail once the ref has moved: it syncs the directory, which `git pack-refs` removes when it is empty.
+        To move it again would be to write an event twice.
+        """
         deadline = time.monotonic() + RETRY_SECONDS
         pause = 0.002
+        failed = False
         while True:
             try:
                 return self._swap(name, old, new)
+            except StaleRef as fault:
+                if failed and fault.found == new:
+                    return None
+                raise
             except (pygit2.GitError, OSError, KeyError, ValueError) as fault:
                 if time.monotonic() > deadline:
                     raise LockHeld(name, RETRY_SECONDS) from fault
+                failed = True
             time.sleep(pause * (0.5 + random.random()))  # noqa: S311 - jitter, no secret
             pause = min(pause * 2, 0.1)
 

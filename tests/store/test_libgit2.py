@@ -160,6 +160,25 @@ def test_no_reflog_is_written(store: Store, repo: Repo, commits: list[Oid]) -> N
     assert not (repo.path / ".git" / "logs" / REF).exists()
 
 
+def test_a_move_that_fails_once_it_is_done_is_done(
+    store: Store, commits: list[Oid], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What libgit2 does after it moved a ref may fail while `git pack-refs` runs: 481 events of 480."""
+    one, two = commits[:2]
+    swap = store.refs._swap
+
+    def failing(name: str, old: Oid | None, new: Oid | None) -> None:
+        swap(name, old, new)
+        raise pygit2.GitError("failed to open a directory")
+
+    monkeypatch.setattr(store.refs, "_swap", failing)
+    for old, new in ((None, one), (one, two), (two, None)):
+        store.refs.compare_and_swap(REF, old, new)
+        assert store.refs.read(REF) == new
+    with pytest.raises(StaleRef):
+        store.refs.compare_and_swap(REF, one, two)
+
+
 def test_a_lock_that_somebody_holds_for_a_moment_is_waited_for(store: Store, commits: list[Oid]) -> None:
     """SC-19: libgit2 itself never waits."""
     store.refs.compare_and_swap(REF, None, commits[0])
