@@ -163,7 +163,7 @@ def test_no_reflog_is_written(store: Store, repo: Repo, commits: list[Oid]) -> N
 def test_a_move_that_fails_once_it_is_done_is_done(
     store: Store, commits: list[Oid], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What libgit2 does after it moved a ref may fail while `git pack-refs` runs: 481 events of 480."""
+    """An error that comes after the move must not make the caller write everything again."""
     one, two = commits[:2]
     swap = store.refs._swap
 
