@@ -145,8 +145,8 @@ class Refs:
     def compare_and_swap(self, name: str, old: Oid | None, new: Oid | None) -> None:
         """Moves a ref under git's own lock; retries while somebody else holds that lock (`git pack-refs`, for one).
 
-        An attempt may fail once the ref has moved, while it tidies up; to take that for somebody else's move would be to
-        write an event twice.
+        An attempt may fail once the ref has moved, while it tidies up; to take that for somebody else's move would
+        be to write an event twice.
         """
         deadline = time.monotonic() + RETRY_SECONDS
         pause = 0.002
