@@ -59,6 +59,10 @@ class Env:
                 continue
         return open_store(Path.cwd(), last)
 
+    def at_one_moment(self) -> None:
+        """Lets the rest of a command, which only reads, be answered as of now: all refs are listed once."""
+        click.get_current_context().with_resource(self.store.one_moment())
+
     @cached_property
     def _settings(self) -> Mapping[str, list[str]]:
         return self.store.git.settings()

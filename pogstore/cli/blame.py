@@ -27,6 +27,7 @@ def command(env: Env, names: tuple[str, ...], ranges: tuple[str, ...], as_porcel
     exclusive(porcelain=as_porcelain, json=as_json)
     revision, paths = _split(env, names)
     wanted = paths or [path.decode("utf-8", "surrogateescape") for path in changed_files(env.store)]
+    env.at_one_moment()
     found = [blame(env.store, path.encode("utf-8", "surrogateescape"), revision, ranges) for path in wanted]
     _warn_absent(found)
     if as_json:

@@ -37,6 +37,7 @@ def command(
     The order is the replay order, which depends on no clock.
     """
     exclusive(oneline=oneline, jsonl=jsonl, json=as_json)
+    env.at_one_moment()
     tasks = (
         dict.fromkeys(env.task(name) for name in names) if names else [*env.store.tasks(), *env.store.damaged_tasks()]
     )

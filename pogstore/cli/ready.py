@@ -17,6 +17,7 @@ def command(env: Env, as_json: bool) -> int:
     Those are claimed by nobody, not begun, and everything that they depend on is completed. Sessions of agents are
     not among them.
     """
+    env.at_one_moment()
     lines = ready(env.store)
     if as_json:
         echo_json([task_line(line) for line in lines])

@@ -28,6 +28,7 @@ def command(env: Env, name: str, events: bool, as_json: bool) -> None:
     NAME is a prefix of an id, an alias, @ for the active task, @{-1} for the one before, TASK@{3} for its third last
     event, or TASK@{2026-11-30} for its last one of that day.
     """
+    env.at_one_moment()
     named = env.named(name)
     if named.event_id is not None:
         _show_event(env, named.event_id, as_json)

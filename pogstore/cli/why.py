@@ -31,6 +31,7 @@ def command(env: Env, place: str, as_json: bool) -> None:
     if match is None:
         raise click.UsageError(f"'{place}' is not FILE:LINE")
     path = env.repository_path(match["file"])
+    env.at_one_moment()
     chain = why(env.store, path.encode("utf-8", "surrogateescape"), int(match["line"]))
     if as_json:
         echo_json(_value(chain))
