@@ -316,16 +316,19 @@ _AWS_KEY_ID = "[A-Z0-9]{16}(?![A-Za-z0-9])"
 _HEX_KEY = f"[0-9a-f]{{32}}(?!{_B64URL})"
 _BEARER = r"(?P<secret>(?=[\w.~+/=-]{0,63}[0-9=])[\w.~+/=-]{8,}+)"
 
+# A group that must not give back what it took stands in a look-ahead and is named again behind it: groups with a
+# possessive quantifier match wrongly before Python 3.11.5 (cpython gh-101955 and gh-106052; Debian 12 has 3.11.2).
 _ASSIGNED = r"""(?x)
-    (?P<rest> (?: [_-]? (?:access|key|base|value|text|string|plain) ){0,3}+ [0-9]{0,2}+ )
-    \\{0,3}+ (?: ["'`] \]?+ | \*\* )?+
-    (?: \s{0,4}:?\s{0,2} &?(?:'static\s)?str(?:ing)?(?:\s\|\sNone)? (?=\s{0,4}=) )?+
+    (?= (?P<rest> (?: [_-]? (?:access|key|base|value|text|string|plain) ){0,3} [0-9]{0,2} ) ) (?P=rest)
+    \\{0,3}+ (?: ["'`] \]?+ | \*\* )?
+    (?: \s{0,4}:?\s{0,2} &?(?:'static\s)?str(?:ing)?(?:\s\|\sNone)? (?=\s{0,4}=) )?
     (?P<operator> \s{0,8} (?: => | := | [:=](?![=>]) | \( ) \s{0,8}
                 | ,?\s{1,40} ["'`]?value["'`]? \s{0,2}[:=]\s{0,4}
                 | [ ]{1,2} | > )
     (?-i: [bruf]{0,2} (?P<quote> \\{0,3}["'`] )
-        (?P<quoted> (?: [^\s"'`\\]{1,256}+ | (?!(?P=quote))\S ){1,32}+ ) (?P=quote)
-      | (?P<bare> (?: [^\s"'`,;&()<>{}\[\]\\]{1,128}+ | [,;&](?! \s | \Z | ["'`)\]}\\] | [\w\ .-]{1,32}[=:] ) ){1,8}+ )
+        (?= (?P<quoted> (?: [^\s"'`\\]{1,256}+ | (?!(?P=quote))["'`\\] ){1,32} ) ) (?P=quoted) (?P=quote)
+      | (?= (?P<bare> (?: [^\s"'`,;&()<>{}\[\]\\]{1,128}+
+                        | [,;&](?! \s | \Z | ["'`)\]}\\] | [\w\ .-]{1,32}[=:] ) ){1,8} ) ) (?P=bare)
         (?= [\s"'`,;&)\]}>\\] | </ | \Z ) )
 """
 _DULL_NAME = (
@@ -406,7 +409,7 @@ _FRAMES = _anchored(
     _Rule("discord-webhook", "/api/webhooks/", rf"[0-9]{{15,20}}/(?P<secret>{_B64URL}{{40,}}+)", _group, before=None),
     _Rule("azure-key", "AccountKey= SharedAccessKey=", "(?P<secret>[A-Za-z0-9+/]{40,}+={0,2})", _group, before=None),
     _Rule("private-key", "-----BEGIN", " (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----", _private_key, None),
-    _Rule("private-key", "Private-Lines:", r" \d{1,3}(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{1,76}+(?=\s|\Z))++)", _group),
+    _Rule("private-key", "Private-Lines:", r" \d{1,3}(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{1,76}+(?=\s|\Z))+)", _group),
     _Rule(
         "url-password",
         "://",

@@ -5,6 +5,7 @@ No secret is written in this file: each is put together when a test runs, so tha
 
 import json
 import random
+import re
 import string
 import uuid
 from collections.abc import Iterator, Sequence
@@ -494,3 +495,9 @@ def test_pc122_ten_megabytes_on_one_line() -> None:
     leaf = " ".join(run(drawn.randrange(1, 12), ALNUM + "_./=:-", str(number)) for number in range(2000))
     text = json.dumps([leaf] * (10_000_000 // len(leaf))) + key
     assert findings(text) == [Finding("github-token", len(text) - len(key), len(text))]
+
+
+def test_no_group_is_possessive() -> None:
+    """Before Python 3.11.5 such groups match wrongly (cpython gh-101955, gh-106052), and secrets stay."""
+    source = Path(rules.__file__).read_text("utf-8")
+    assert not re.search(r"\)(?:\?|\*|\+|\{\{?[0-9,]*\}?\})\+", source)
