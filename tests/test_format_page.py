@@ -36,11 +36,14 @@ from pogstore import digest
 print(digest.hexdigest(sys.stdin.buffer.read()) + "  -")
 """
 
+SALT_BYTES = 16
+
 
 def fill(store: Store) -> None:
     """Writes the three events of the page, with salts that are counted instead of drawn."""
-    salts = (f"{number:032x}" for number in count(1))
-    with mock.patch("secrets.token_hex", side_effect=lambda _: next(salts)):
+    salts = (number.to_bytes(16, "big") for number in count(1))
+    drawn = os.urandom
+    with mock.patch("os.urandom", side_effect=lambda size: next(salts) if size == SALT_BYTES else drawn(size)):
         by = By(actor=PERSON, time=STARTED, offset=60)
         tasks.define(store, TASK, Definition(title="Greet in English", checks=("python greet.py",)), by)
         store.transact(_prompt)
