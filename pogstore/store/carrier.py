@@ -65,7 +65,11 @@ def read_carrier(oid: Oid, data: bytes) -> Carried:
 
 def parents_of(data: bytes) -> tuple[Oid, ...]:
     """Returns the parents that a raw commit names."""
-    lines = data.partition(b"\n\n")[0].split(b"\n")
+    head = data.partition(b"\n\n")[0]
+    if head.count(b"\nparent ") == 1:  # as nearly always
+        line = head.partition(b"\nparent ")[2].partition(b"\n")[0]
+        return (Oid(line.decode("ascii", "replace")),)
+    lines = head.split(b"\n")
     return tuple(Oid(line[7:].decode("ascii", "replace")) for line in lines[1:] if line.startswith(b"parent "))
 
 

@@ -228,7 +228,8 @@ def _insert_event(connection: sqlite3.Connection, task: TaskId, link: chain.Link
     if cursor.rowcount < 1:
         return
     number = cursor.lastrowid
-    connection.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", _change_rows(number, sealed))
+    if changes := list(_change_rows(number, sealed)):
+        connection.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", changes)
     if source := getattr(event, "source", None):
         connection.execute("INSERT INTO sources VALUES (?, ?, ?)", (source.format, source.key, number))
     for edge in getattr(event, "links", ()):
