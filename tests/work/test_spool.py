@@ -344,8 +344,8 @@ for name in ("open", "close", "fstat", "stat", "fsync", "ftruncate", "write"):
 fcntl.flock = dying(fcntl.flock)
 spool._sync = dying(spool._sync)
 spool.append(directory, b"acknowledged")
+nth = -1  # the end of the interpreter, and what measures coverage, make calls of their own
 write(1, b"acknowledged")
-os._exit(0)  # the end of the interpreter makes calls of its own
 """
 
 
