@@ -228,12 +228,15 @@ def encode_record(
     payload: bytes,
     whole: bool,
     task: str = "",
+    head: bytes = b"",
+    look: bytes = b"",
     states: "Iterable[bytes]" = (),
 ) -> bytes:
     """Returns the bytes of a record; `spooled.decode_record` reads them.
 
     `whole` says that the payload came to its end. `task` is what `POG_TASK` named, since a drainer does not see that.
-    `states` come from `seen`, `absent` and `unseen`.
+    `head` and `look` are what `look.Look` says of them, empty where that is not known. `states` come from `seen`,
+    `absent` and `unseen`.
     """
     return fields(
         (b"version", b"1"),
@@ -248,15 +251,32 @@ def encode_record(
         (b"payload", payload),
         (b"whole", b"%d" % whole),
         (b"task", task.encode("utf-8", "replace")),
+        *((name, value) for name, value in ((b"head", head), (b"look", look)) if value),
         *((b"state", state) for state in states),
     )
 
 
-def seen(path: bytes, mode: bytes, size: int, blake3: str | None, data: bytes | None) -> bytes:
-    """Returns the state of a file or link that was seen; its bytes or even its hash are absent if it is too large."""
+def seen(
+    path: bytes,
+    mode: bytes,
+    size: int,
+    blake3: str | None,
+    data: bytes | None,
+    *,
+    stat: bytes = b"",
+    kept: bool = False,
+) -> bytes:
+    """Returns the state of a file or link that was seen; its bytes or even its hash are absent if it is too large.
+
+    `stat` is equal as long as nobody touched it; `kept` says that an earlier record has the bytes that have this hash.
+    """
     known = [(b"path", path), (b"mode", mode), (b"size", b"%d" % size)]
     if blake3 is not None:
         known.append((b"blake3", blake3.encode()))
+    if stat:
+        known.append((b"stat", stat))
+    if kept:
+        known.append((b"kept", b""))
     if data is not None:
         known.append((b"data", data))
     return fields(*known)
@@ -267,9 +287,13 @@ def absent(path: bytes) -> bytes:
     return fields((b"path", path), (b"absent", b""))
 
 
-def unseen(path: bytes, reason: bytes) -> bytes:
-    """Returns the state of a path at which something stands that could not be seen, with a word for why."""
-    return fields((b"path", path), (b"unseen", reason))
+def unseen(path: bytes, reason: bytes, *, stat: bytes = b"", mark: bytes = b"", commit: bytes = b"") -> bytes:
+    """Returns the state of a path at which something stands that could not be seen, with a word for why.
+
+    `mark` is equal as long as nothing is seen to change inside; `commit` is the one that is checked out in a submodule.
+    """
+    known = ((b"stat", stat), (b"mark", mark), (b"commit", commit))
+    return fields((b"path", path), (b"unseen", reason), *(pair for pair in known if pair[1]))
 
 
 def fields(*pairs: tuple[bytes, bytes]) -> bytes:

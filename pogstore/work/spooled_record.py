@@ -10,13 +10,19 @@ _FIELD = re.compile(rb"([a-z][a-z0-9_]*) ([0-9]{1,15})\n")
 
 
 class Seen(NamedTuple):
-    """A file or link as a hook saw it; `data` is absent of a large file, and `blake3` too of a very large one."""
+    """A file or link as a hook saw it; `data` is absent of a large file, and `blake3` too of a very large one.
+
+    `stat` is opaque: equal as long as nobody touched the file. `kept` says that an earlier record of the same work tree
+    has the bytes that have this hash.
+    """
 
     path: bytes
     mode: str
     size: int
     blake3: str | None
     data: bytes | None
+    stat: bytes = b""
+    kept: bool = False
 
 
 class Absent(NamedTuple):
@@ -26,16 +32,35 @@ class Absent(NamedTuple):
 
 
 class Unseen(NamedTuple):
-    """A path at which something stood that could not be seen: `directory`, `special`, or the number of an error."""
+    """A path at which something stood that could not be seen, and why.
+
+    `directory`, `special`, or the number of an error; `unread` (too many bytes for one look), `ignored` (by git: never
+    read), `repository` (a nested one) and `submodule`. `mark` is opaque: equal as long as nothing was seen to change
+    inside; `commit` is the one that is checked out in a submodule.
+    """
 
     path: bytes
     reason: str
+    mark: bytes = b""
+    commit: str = ""
+    stat: bytes = b""
+
+
+class Head(NamedTuple):
+    """HEAD of a work tree: no branch if it is detached, no commit if there is none yet.
+
+    `branch` is a full ref name, in which bytes that are no UTF-8 are escaped as in file names.
+    """
+
+    commit: str
+    branch: str
 
 
 class Record(NamedTuple):
     """What one call of a hook left: what the agent said, where, when, and the states of the paths that it named.
 
-    `time` is µs since the epoch, `offset` minutes east. `extra` holds the fields of a newer version.
+    `time` is µs since the epoch, `offset` minutes east. `extra` holds the fields of a newer version. `look` is `None`
+    where the whole tree was not looked at, else `whole`, or `partial` and why: see `look.py`.
     """
 
     id: str
@@ -51,6 +76,8 @@ class Record(NamedTuple):
     task: str
     states: tuple[Seen | Absent | Unseen, ...]
     extra: Mapping[str, bytes]
+    head: Head | None = None
+    look: str | None = None
 
 
 def decode_record(data: bytes) -> Record:
@@ -73,6 +100,8 @@ def decode_record(data: bytes) -> Record:
             payload=values.pop("payload"),
             whole=values.pop("whole") == b"1",
             task=values.pop("task").decode(),
+            head=_head(values.pop("head", b"")),
+            look=values.pop("look").decode("ascii") if "look" in values else None,
             states=states,
             extra={name: value for name, value in values.items() if name not in ("version", "state")},
         )
@@ -80,6 +109,11 @@ def decode_record(data: bytes) -> Record:
         raise BadInput("spool record", f"lacks the field {fault}") from fault
     except ValueError as fault:
         raise BadInput("spool record", f"has a field that cannot be read: {fault}") from fault
+
+
+def _head(data: bytes) -> Head | None:
+    commit, space, branch = data.partition(b" ")
+    return Head(commit.decode("ascii"), branch.decode("utf-8", "surrogateescape")) if space else None
 
 
 def _state(data: bytes) -> Seen | Absent | Unseen:
@@ -91,11 +125,32 @@ def _state(data: bytes) -> Seen | Absent | Unseen:
         return Absent(path)
     try:
         if "unseen" in values:
-            return Unseen(path, values["unseen"].decode("ascii"))
-        blake3 = values["blake3"].decode("ascii") if "blake3" in values else None
-        return Seen(path, values["mode"].decode("ascii"), int(values["size"]), blake3, values.get("data"))
+            return _unseen(path, values)
+        return _seen(path, values)
     except (KeyError, ValueError) as fault:
         raise BadInput("spool record", f"has a state that cannot be read: {fault}") from fault
+
+
+def _seen(path: bytes, values: Mapping[str, bytes]) -> Seen:
+    return Seen(
+        path,
+        values["mode"].decode("ascii"),
+        int(values["size"]),
+        values["blake3"].decode("ascii") if "blake3" in values else None,
+        values.get("data"),
+        values.get("stat", b""),
+        "kept" in values,
+    )
+
+
+def _unseen(path: bytes, values: Mapping[str, bytes]) -> Unseen:
+    return Unseen(
+        path,
+        values["unseen"].decode("ascii"),
+        values.get("mark", b""),
+        values.get("commit", b"").decode("ascii"),
+        values.get("stat", b""),
+    )
 
 
 def _fields(data: bytes) -> Iterator[tuple[str, bytes]]:

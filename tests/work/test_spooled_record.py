@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 
 from pogstore.errors import BadInput
 from pogstore.work import spool
-from pogstore.work.spooled_record import Absent, Record, Seen, Unseen, decode_record
+from pogstore.work.spooled_record import Absent, Head, Record, Seen, Unseen, decode_record
 
 BLAKE3 = st.text("0123456789abcdef", min_size=64, max_size=64)
 PATHS = st.binary(min_size=1, max_size=12)
 SIZES = st.integers(0, 2**53)
+STATS = st.binary(max_size=9)
+MODES = st.sampled_from(("100644", "100755", "120000"))
+REASONS = st.sampled_from(("directory", "special", "13", "unread", "ignored", "repository", "submodule"))
 STATES: st.SearchStrategy[Seen | Absent | Unseen] = st.one_of(
-    st.builds(Seen, PATHS, st.sampled_from(("100644", "100755", "120000")), SIZES, BLAKE3 | st.none(), st.none()),
-    st.builds(Seen, PATHS, st.just("100644"), SIZES, BLAKE3, st.binary(max_size=30)),
+    st.builds(Seen, PATHS, MODES, SIZES, BLAKE3 | st.none(), st.none(), STATS, st.booleans()),
+    st.builds(Seen, PATHS, st.just("100644"), SIZES, BLAKE3, st.binary(max_size=30), STATS),
     st.builds(Absent, PATHS),
-    st.builds(Unseen, PATHS, st.sampled_from(("directory", "special", "13"))),
+    st.builds(Unseen, PATHS, REASONS, STATS, st.sampled_from(("", "0" * 40, "f" * 64)), STATS),
 )
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 WHOLE = st.builds(
@@ -36,22 +39,27 @@ WHOLE = st.builds(
     task=WORDS,
     states=st.lists(STATES, max_size=3).map(tuple),
     extra=st.just({}),
+    head=st.none()
+    | st.builds(Head, st.sampled_from(("", "a" * 40)), st.sampled_from(("", "refs/heads/\udcff", "r s"))),
+    look=st.sampled_from((None, "whole", "partial timeout")),
 )
 
 
 def encoded_state(state: Seen | Absent | Unseen) -> bytes:
     match state:
-        case Seen(path, mode, size, blake3, data):
-            return spool.seen(path, mode.encode(), size, blake3, data)
+        case Seen(path, mode, size, blake3, data, stat, kept):
+            return spool.seen(path, mode.encode(), size, blake3, data, stat=stat, kept=kept)
         case Absent(path):
             return spool.absent(path)
-        case Unseen(path, reason):
-            return spool.unseen(path, reason.encode())
+        case Unseen(path, reason, mark, commit, stat):
+            return spool.unseen(path, reason.encode(), stat=stat, mark=mark, commit=commit.encode())
 
 
 def encoded(record: Record) -> bytes:
     values = record._asdict()
     del values["extra"], values["id"], values["states"]
+    values["head"] = " ".join(record.head or ()).encode("utf-8", "surrogateescape")
+    values["look"] = (record.look or "").encode()
     return spool.encode_record(record_id=record.id, states=map(encoded_state, record.states), **values)
 
 
@@ -85,6 +93,15 @@ def test_fields_of_a_newer_writer_are_kept_and_a_newer_version_is_refused() -> N
     assert decode_record(newer) == EXAMPLE._replace(extra={"host": b"\xff"}, states=(Absent(b"a"),))
     with pytest.raises(BadInput, match="another version"):
         decode_record(encoded(EXAMPLE).replace(b"version 1\n1\n", b"version 1\n2\n"))
+
+
+def test_a_record_of_before_the_looks_has_neither_head_nor_look_nor_stat() -> None:
+    """Records may lie in a spool while pogstore is updated, and a hook that does not look writes them as ever."""
+    old = encoded(EXAMPLE) + spool.fields((b"state", spool.seen(b"a", b"100644", 1, None, None)))
+    assert b"head" not in old
+    assert b"look" not in old
+    assert b"stat " not in old.replace(b"state ", b"")
+    assert decode_record(old) == EXAMPLE._replace(states=(Seen(b"a", "100644", 1, None, None),))
 
 
 @pytest.mark.parametrize(
