@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from pogstore.agents import claude_code
-from pogstore.agents.claude_code import Heard
+from pogstore.agents.heard import Heard
 from pogstore.draft import DraftChange, FileVersion
 from pogstore.interop.claude_code import MOST_DURING
-from pogstore.interop.claude_edits import Edit
+from pogstore.interop.claude_edits import Edit, is_told, outcome_of
 from pogstore.model import Change, Person, Side
 from pogstore.store import content
 from pogstore.store.batch import OMITTED_LARGE
@@ -105,9 +104,8 @@ class Tree:
 
     def ran(self, begin: Heard | None, end: Heard) -> None:
         """Takes note of a shell call: it may have made what is observed later."""
-        command = end.given.get("command")
         started = (begin or end).record.time
-        self._shells.append(_Shell(end.call_id or "", started, end.record.time, str(command or "")))
+        self._shells.append(_Shell(end.call_id or "", started, end.record.time, end.command))
 
     def during(self, changes: Iterable[DraftChange], at: Heard) -> list[str]:
         """Returns the shell calls that name a changed file and ran since it was last recorded."""
@@ -168,7 +166,7 @@ def seen_changes(tree: Tree, begin: Heard | None, end: Heard) -> Seen:
     before = {each.path: recorded.held(each) for each in begin.record.states} if begin else {}
     after = {each.path: recorded.held(each) for each in end.record.states}
     paths = tuple(dict.fromkeys([*before, *after]))
-    edit = claude_code.edit_told(end)
+    edit = end.edit
     found = Seen(paths)
     for path in paths:
         sides = _sides(recorded, path, before.get(path), after.get(path), begin, edit)
@@ -221,7 +219,7 @@ def _sides(
 
 def _told(recorded: Recorded, path: bytes, edit: Edit | None, like: Held) -> Held | None:
     """Returns what a path held by the call's own account, which does not tell the mode."""
-    if edit is None or not claude_code.is_told(edit):
+    if edit is None or not is_told(edit):
         return None
     if not isinstance(edit.original, str):
         return NOTHING
@@ -248,7 +246,7 @@ def _changed_meanwhile(edit: Edit | None, before: Held, after: Held) -> str | No
         return "user-modified"
     if edit.content is None and not isinstance(edit.original, str) and before.version is not None:
         edit = edit._replace(original=before.version.data.decode("utf-8", "replace"))
-    expected = claude_code.outcome_of(edit)
+    expected = outcome_of(edit)
     if expected is None:
         verifiable = bool(edit.replacements) and isinstance(edit.original, str) and _comparable(before)
         return "unverified" if verifiable else None

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from pogstore import state
-from pogstore.agents import claude_code
+from pogstore.agents import claude_code, drafts
 from pogstore.agents.changes import Seen, Trees, seen_changes
-from pogstore.agents.claude_code import Heard, Step
+from pogstore.agents.heard import END, PROMPT, SESSION_END, Heard, Step
 from pogstore.draft import Draft, DraftChange, TaskDrafts
 from pogstore.errors import LockHeld, NotEnabled, NotFound, PogError, StaleRef
 from pogstore.history import names
@@ -58,16 +58,16 @@ def drain(store: Store, *, wait: float = spool.WAIT, now: int | None = None) -> 
 
 
 def _write(store: Store, records: Sequence[Record], now: int) -> Written:
-    drafts = _Drafts(store, records, now)
-    taken = intake.take(store, drafts, imported=False)
-    return Written(taken.events, drafts.open, 0)
+    wanted = _Wanted(store, records, now)
+    taken = intake.take(store, wanted, imported=False)
+    return Written(taken.events, wanted.open, 0)
 
 
 def _write_apart(store: Store, records: Sequence[Record], now: int) -> Written:
     """Writes one session after the other, so that one that cannot be written stops no other; its records are kept."""
     sessions: dict[str, list[Record]] = {}
     for record in records:
-        sessions.setdefault(claude_code.hear(record).session, []).append(record)
+        sessions.setdefault(READERS[record.agent](record).session if record.agent in READERS else "", []).append(record)
     found = Written(0, frozenset(), 0)
     for its in sessions.values():
         try:
@@ -80,7 +80,7 @@ def _write_apart(store: Store, records: Sequence[Record], now: int) -> Written:
     return found
 
 
-class _Drafts:
+class _Wanted:
     """The drafts that some records become, found anew each time they are gone through: the store may have changed."""
 
     def __init__(self, store: Store, records: Sequence[Record], now: int) -> None:
@@ -89,7 +89,7 @@ class _Drafts:
 
     def __iter__(self) -> Iterator[TaskDrafts]:
         fold = _Fold(self._store, self._records, self._now)
-        found = fold.drafts()
+        found = fold.found()
         self.open = frozenset(fold.open)
         for task, run in groupby(found, key=lambda each: each[0]):
             yield TaskDrafts(task=task, drafts=tuple(draft for _, draft in run))
@@ -114,7 +114,7 @@ class _Told:
             if isinstance(event, Opaque):
                 continue
             self.is_defined = self.is_defined or isinstance(event, Defined)
-            if event.source is None or event.source.format != claude_code.LIVE:
+            if event.source is None or event.source.format != drafts.LIVE:
                 continue
             self.keys.add(event.source.key)
             actor = event.actor
@@ -142,7 +142,7 @@ class _Fold:
         self._said: dict[tuple[str, bytes], int] = {}
         self._found: list[tuple[TaskId, Draft]] = []
 
-    def drafts(self) -> list[tuple[TaskId, Draft]]:
+    def found(self) -> list[tuple[TaskId, Draft]]:
         """Returns what to write, in order, and leaves in `open` what has to wait."""
         self._trees.look_up(heard.record for heard in self._heard)
         for heard in self._heard:
@@ -188,12 +188,12 @@ class _Fold:
         self._put_step(begin or end, step)
 
     def _edited(self, begin: Heard | None, end: Heard, seen: Seen) -> Step:
-        if not seen.paths and end.event == "PostToolUse":
+        if not seen.paths and end.phase == END:
             outside = (DraftChange(path=OddPath(outside=True)),)
             return Step(begin, end, changes=outside, coverage="partial", reason="outside")
         if not seen.paths:
             return Step(begin, end)
-        known = seen.coverage != "partial" and bool(seen.changes) and end.event == "PostToolUse"
+        known = seen.coverage != "partial" and bool(seen.changes) and end.phase == END
         return Step(begin, end, seen.changes, seen.odd, seen.coverage, seen.reason, seen.inferred, known)
 
     def _give_up(self, begin: Heard) -> None:
@@ -213,18 +213,18 @@ class _Fold:
         task = self._task(first)
         self._open_task(task, first)
         self._told_in(task).calls.add(first.call)
-        self._put(task, step.heard, claude_code.stepped(step, self._agent(task, step.heard)))
+        self._put(task, step.heard, drafts.stepped(step, self._agent(task, step.heard)))
 
     def _observe(self, first: Heard, at: Heard, key: str, changes: tuple[DraftChange, ...]) -> None:
         task = self._task(first)
         self._open_task(task, first)
         during = self._trees.of(at.record).during(changes, at)
         fields: dict[str, object] = {"coverage": "scoped"} | ({"during": list(during)} if during else {})
-        self._put(task, at, claude_code.observed(at, key, changes, fields))
+        self._put(task, at, drafts.observed(at, key, changes, fields))
 
     def _was_said(self, heard: Heard) -> bool:
         """Says whether the same hook has just said the same: two installations of it both run."""
-        key = (heard.event, heard.record.payload)
+        key = (heard.record.event, heard.record.payload)
         before = self._said.get(key)
         self._said[key] = heard.record.time
         return before is not None and heard.record.time - before <= TWICE
@@ -232,20 +232,19 @@ class _Fold:
     def _say(self, heard: Heard) -> None:
         task = self._task(heard)
         told = self._told_in(task)
-        if heard.event == "SessionEnd":
+        if heard.phase == SESSION_END:
             for begin in [each for each in self._waiting.values() if each.session == heard.session]:
                 self._give_up(begin)
         if heard.record.id in told.keys:
             return
         if heard.model:
             told.models[heard.session] = heard.model
-        prompt = heard.prompt
-        if prompt is not None:
+        if heard.phase == PROMPT:
             self._open_task(task, heard)
-            self._put(task, heard, claude_code.prompted(heard, prompt, self._person(heard)))
+            self._put(task, heard, drafts.prompted(heard, self._person(heard)))
             return
-        self._put(task, heard, claude_code.noted(heard, self._agent(task, heard)))
-        if heard.event == "SessionEnd" and task == heard.task and told.status == "in_progress":
+        self._put(task, heard, drafts.noted(heard, self._agent(task, heard)))
+        if heard.phase == SESSION_END and task == heard.task and told.status == "in_progress":
             self._move(task, heard, "in_review")
 
     def _open_task(self, task: TaskId, heard: Heard) -> None:
@@ -255,13 +254,13 @@ class _Fold:
         told = self._told_in(task)
         if not told.is_defined:
             told.is_defined = True
-            self._put(task, heard, claude_code.defined(heard, self._person(heard)))
+            self._put(task, heard, drafts.defined(heard, self._person(heard)))
         if told.status in (None, "pending", "in_review"):
             self._move(task, heard, "in_progress")
 
     def _move(self, task: TaskId, heard: Heard, status: str) -> None:
         self._told_in(task).status = status
-        self._put(task, heard, claude_code.moved(heard, status, self._agent(task, heard)))
+        self._put(task, heard, drafts.moved(heard, status, self._agent(task, heard)))
 
     def _put(self, task: TaskId, heard: Heard, draft: Draft) -> None:
         worktree = self._trees.of(heard.record).worktree
@@ -269,11 +268,11 @@ class _Fold:
         self._found.append((task, msgspec.structs.replace(draft, fields=fields)))
 
     def _agent(self, task: TaskId, heard: Heard) -> Actor:
-        model = self._told_in(task).models.get(heard.session)
-        return claude_code.agent(heard, model, self._trees.of(heard.record).person)
+        model = self._told_in(task).models.get(heard.session) if heard.agent_id is None else None
+        return drafts.agent(heard, model, self._trees.of(heard.record).person)
 
     def _person(self, heard: Heard) -> Actor:
-        return claude_code.person(heard, self._trees.of(heard.record).person)
+        return drafts.person(heard, self._trees.of(heard.record).person)
 
     def _told_of(self, heard: Heard) -> _Told:
         return self._told_in(self._task(heard))

@@ -87,6 +87,18 @@ def edit_of(tool: str, given: Mapping[str, object], outcome: Outcome | None, ans
     return Edit(path, original, None, _replacements(tool, given, told), modified)
 
 
+def outcome_of(edit: Edit) -> str | None:
+    """Returns what an edit, by its own account, left of the file."""
+    if edit.content is not None:
+        return edit.content
+    return rewritten(edit.original, edit.replacements) if isinstance(edit.original, str) else None
+
+
+def is_told(edit: Edit | None) -> bool:
+    """Says whether an edit tells what the file held before it."""
+    return edit is not None and edit.original is not UNSET
+
+
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.agents import claude_code
-from pogstore.agents.claude_code import Heard, Step, hear
+from pogstore.agents import drafts
+from pogstore.agents.claude_code import hear
+from pogstore.agents.heard import LONGEST_NAME, Heard, Step
 from pogstore.interop.claude_code import LONGEST_TEXT
+from pogstore.interop.claude_edits import is_told, outcome_of
 from pogstore.model import Person
 from pogstore.work.spooled_record import Record
 from tests.conftest import STARTED
@@ -30,7 +32,7 @@ def call(event: str, tool: str, given: Any = None, **members: Any) -> Heard:
 
 
 def step(end: Heard, **fields: Any) -> Any:
-    return claude_code.stepped(Step(None, end, **fields), claude_code.agent(end, "m", ADA))
+    return drafts.stepped(Step(None, end, **fields), drafts.agent(end, "m", ADA))
 
 
 NAMES = st.sampled_from(["session_id", "tool_name", "tool_input", "tool_use_id", "tool_response", "prompt"])
@@ -42,15 +44,15 @@ EVENTS = st.sampled_from(["PreToolUse", "PostToolUse", "PostToolUseFailure", "St
 @given(PAYLOADS, EVENTS)
 def test_whatever_an_agent_sends_is_heard_and_told(payload: bytes, event: str) -> None:
     found = hear(record(payload, event))
-    actor = claude_code.agent(found, None, None)
-    drafts = [claude_code.noted(found, actor), claude_code.defined(found, actor)]
+    actor = drafts.agent(found, None, None)
+    said = [drafts.noted(found, actor), drafts.defined(found, actor)]
     if found.begins:
-        drafts.append(claude_code.stepped(Step(found, None), actor))
+        said.append(drafts.stepped(Step(found, None), actor))
     if found.ends:
-        drafts.append(claude_code.stepped(Step(None, found), actor))
-    assert all(draft.source is not None and draft.source.key for draft in drafts)
+        said.append(drafts.stepped(Step(None, found), actor))
+    assert all(draft.source is not None and draft.source.key for draft in said)
     assert found.session
-    for draft in drafts:
+    for draft in said:
         for text in draft.texts.values():
             assert len(text.text) < 2 * LONGEST_TEXT
 
@@ -83,7 +85,7 @@ def test_what_is_no_duration_is_none(duration: object) -> None:
 
 def test_answers_are_kept_as_text_and_cut() -> None:
     shown = [
-        claude_code.answer_of(call("PostToolUse", "Bash", tool_response=response))
+        call("PostToolUse", "Bash", tool_response=response).answer
         for response in ("plain", {"stdout": "out", "stderr": "err"}, {"stdout": "", "stderr": ""}, {"a": 1}, None)
     ]
     assert shown == ["plain", "out\nerr", "", '{"a":1}', ""]
@@ -101,25 +103,25 @@ def test_what_an_edit_wrote_is_told_once() -> None:
 
 def test_edits_tell_what_they_found() -> None:
     given_input = {"file_path": "/r/a", "old_string": "a", "new_string": "b"}
-    told = claude_code.edit_told(call("PostToolUse", "Edit", given_input, tool_response={"originalFile": "aa\n"}))
-    untold = claude_code.edit_told(call("PostToolUse", "Edit", given_input, tool_response={"success": True}))
-    new = claude_code.edit_told(call("PostToolUse", "Write", {"content": "b"}, tool_response={"type": "create"}))
-    assert [claude_code.is_told(each) for each in (told, untold, new, None)] == [True, False, True, False]
+    told = call("PostToolUse", "Edit", given_input, tool_response={"originalFile": "aa\n"}).edit
+    untold = call("PostToolUse", "Edit", given_input, tool_response={"success": True}).edit
+    new = call("PostToolUse", "Write", {"content": "b"}, tool_response={"type": "create"}).edit
+    assert [is_told(each) for each in (told, untold, new, None)] == [True, False, True, False]
     assert new is not None
-    assert (new.original, claude_code.outcome_of(new)) == (None, "b")
-    assert claude_code.edit_told(call("PostToolUse", "Bash")) is None
-    assert claude_code.edit_told(call("PostToolUseFailure", "Edit", given_input)) is None
+    assert (new.original, outcome_of(new)) == (None, "b")
+    assert call("PostToolUse", "Bash").edit is None
+    assert call("PostToolUseFailure", "Edit", given_input).edit is None
 
 
 def test_actors_say_who_answers_for_them() -> None:
     main, sub = heard("Stop"), heard("Stop", agent_id="a1")
-    assert claude_code.agent(main, "m", ADA).on_behalf_of == ADA
-    assert (claude_code.agent(sub, "m", ADA).model, claude_code.agent(sub, "m", ADA).agent_id) == (None, "a1")
-    assert claude_code.person(main, ADA).name == "Ada"
-    assert claude_code.person(main, None).type == "human"
+    assert drafts.agent(main, "m", ADA).on_behalf_of == ADA
+    assert (drafts.agent(sub, None, ADA).model, drafts.agent(sub, None, ADA).agent_id) == (None, "a1")
+    assert drafts.person(main, ADA).name == "Ada"
+    assert drafts.person(main, None).type == "human"
 
 
 def test_names_that_an_agent_chooses_are_cut_and_whole() -> None:
     found = heard("PreToolUse", tool_name="x" * 999, tool_use_id="\ud800", agent_id=7)
-    assert len(found.tool) == claude_code.LONGEST_NAME
+    assert len(found.tool) == LONGEST_NAME
     assert (found.call_id, found.agent_id) == ("\ufffd", None)

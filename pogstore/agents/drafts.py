@@ -1,0 +1,162 @@
+"""What the hooks of an agent said, as drafts. Pure: what the files held is given by the caller.
+
+A step that a hook told and the same step in a transcript that is imported later are echoes of each other: they have the
+same session and call id. So texts, classes and coverage follow `interop/claude_code.py` wherever both can know a thing.
+"""
+
+import json
+from collections.abc import Mapping
+
+import msgspec
+
+from pogstore import codec
+from pogstore.agents.heard import DECISION, END, LONGEST_NAME, Heard, Step
+from pogstore.draft import Draft, DraftChange, DraftText
+from pogstore.interop.claude_code import LONGEST_TITLE, UNTITLED, bounded
+from pogstore.interop.claude_edits import BODIES
+from pogstore.interop.claude_speech import line_of
+from pogstore.model import Actor, Definition, Person, Source
+
+LIVE = "spool"
+"""The format of the sources of events that hooks told."""
+
+
+def person(heard: Heard, behind: Person | None) -> Actor:
+    """Returns the person at the keyboard."""
+    return Actor(type="human", name=behind.name if behind else None, session=heard.session, on_behalf_of=behind)
+
+
+def agent(heard: Heard, model: str | None, behind: Person | None) -> Actor:
+    """Returns the agent, or the sub-agent, that made a hook call."""
+    return Actor(
+        type="agent",
+        name=heard.agent,
+        model=model,
+        session=heard.session,
+        agent_id=heard.agent_id,
+        on_behalf_of=behind,
+    )
+
+
+def defined(heard: Heard, actor: Actor) -> Draft:
+    """Returns the definition of the session's own task, from its first prompt; the same source as an import's."""
+    prompt = heard.text if heard.phase == "prompt" else None
+    title = line_of(prompt or "", LONGEST_TITLE) or UNTITLED
+    return Draft(
+        kind="defined",
+        time=heard.record.time,
+        offset=heard.record.offset,
+        actor=actor,
+        definition=Definition(title=title, intent=prompt, aliases=(heard.session,)),
+        definition_class="private",
+        source=Source(format=heard.agent, key=f"session/{heard.session}/defined"),
+    )
+
+
+def moved(heard: Heard, status: str, actor: Actor) -> Draft:
+    """Returns the move of the session's own task that a hook call brings about."""
+    return _draft("moved", heard, actor, fields={"status": status}, key=f"{heard.record.id}/moved")
+
+
+def prompted(heard: Heard, actor: Actor) -> Draft:
+    """Returns the instruction that a person gave."""
+    return _draft("prompted", heard, actor, texts={"text": private(bounded(heard.text))})
+
+
+def noted(heard: Heard, actor: Actor) -> Draft:
+    """Returns any other call of a hook: a topic, and all it said as text; a decision as what it is."""
+    if heard.phase == DECISION:
+        return _draft("decided", heard, actor, texts={"text": DraftText(text=bounded(heard.text), class_="content")})
+    said = heard.text or heard.record.payload.decode("utf-8", "replace")
+    topic = heard.topic or f"{heard.agent}:{codec.scrub(heard.record.event)[:LONGEST_NAME] or 'unknown'}"
+    return _draft("noted", heard, actor, fields={"topic": topic}, texts={"text": private(bounded(said))})
+
+
+def observed(heard: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]) -> Draft:
+    """Returns what changed outside of every step before this call; the same source as an import's."""
+    return Draft(
+        kind="observed",
+        time=heard.record.time,
+        offset=heard.record.offset,
+        actor=Actor(type="unknown"),
+        fields=dict(fields),
+        changes=changes,
+        source=Source(format=heard.agent, key=key),
+    )
+
+
+def stepped(step: Step, actor: Actor) -> Draft:
+    """Returns the step that one tool call is, from its end, or from its beginning where no end came."""
+    heard = step.heard
+    fields: dict[str, object] = {"tool": heard.tool, "class": heard.tool_class}
+    if heard.call_id is not None:
+        fields["call_id"] = heard.call_id
+    ok = step.end is not None and step.end.phase == END
+    if step.end is not None:
+        fields["ok"] = ok
+        fields |= {"duration_ms": heard.duration_ms} if heard.duration_ms is not None else {}
+        fields |= {"usage": msgspec.to_builtins(heard.usage)} if heard.usage is not None else {}
+    told = {"coverage": step.coverage, "coverage_reason": step.reason, "base": step.base}
+    fields |= {name: value for name, value in told.items() if value}
+    if step.odd_changes:
+        fields["changes"] = list(step.odd_changes)
+    draft = _draft("stepped", heard, actor, fields=fields, texts=_texts(step, ok))
+    record = (step.begin or heard).record if heard.call_id else heard.record
+    return msgspec.structs.replace(
+        draft,
+        changes=() if step.odd_changes else step.changes,
+        source=Source(format=LIVE, key=record.id),
+        inferred=step.inferred or None,
+    )
+
+
+def _texts(step: Step, ok: bool) -> dict[str, DraftText]:
+    heard = step.heard
+    if step.reason == "ignored" and heard.tool_class == "edit":  # they would quote a file whose contents are not kept
+        return {}
+    given = heard.given
+    if isinstance(given, dict):
+        given = {name: value for name, value in given.items() if not (step.known and name in BODIES)}
+    texts = {"input": private(as_json(given))} if given else {}
+    answer = step.end.answer if step.end else ""
+    if answer and not step.known and not (ok and heard.tool_class == "read"):
+        texts["output"] = private(bounded(answer))
+    return texts
+
+
+def _draft(
+    kind: str,
+    heard: Heard,
+    actor: Actor,
+    *,
+    fields: dict[str, object] | None = None,
+    texts: dict[str, DraftText] | None = None,
+    key: str | None = None,
+) -> Draft:
+    return Draft(
+        kind=kind,
+        time=heard.record.time,
+        offset=heard.record.offset,
+        actor=actor,
+        fields=fields or {},
+        texts=texts or {},
+        source=Source(format=LIVE, key=key or heard.record.id),
+    )
+
+
+def private(value: str) -> DraftText:
+    """Returns a text that stays at home."""
+    return DraftText(text=value, class_="private")
+
+
+def as_json(value: object) -> str:
+    """Returns a value as text, its longest strings cut."""
+    return json.dumps(_bounded(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _bounded(value: object) -> object:
+    if isinstance(value, str):
+        return bounded(value)
+    if isinstance(value, dict):
+        return {name: _bounded(each) for name, each in value.items()}
+    return [_bounded(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,110 @@
+"""What one call of a hook says, whichever agent made it. Pure.
+
+Every agent has a reader that makes these of its payloads; everything behind the readers knows no agent.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pogstore import codec
+from pogstore.draft import DraftChange, session_task_id
+from pogstore.interop.claude_edits import Edit
+from pogstore.model import TaskId, Usage
+from pogstore.work.spooled_record import Record
+
+LONGEST_NAME = 200
+"""Characters of an id or a name that an agent may choose."""
+BEGIN, END, FAILED = "begin", "end", "failed"
+PROMPT, DECISION, NOTE = "prompt", "decision", "note"
+SESSION_START, TURN_END, SESSION_END = "session-start", "turn-end", "session-end"
+
+
+class Heard(NamedTuple):
+    """One call of a hook: the record, and what could be read of its payload.
+
+    `phase` is one of the words above; a tool that is about to be called or was called has a `tool`. `text` is what was
+    said, `answer` what a tool answered, `edit` what a successful edit tells of itself, `given` the input of a tool.
+    """
+
+    record: Record
+    phase: str
+    agent: str
+    session: str
+    agent_id: str | None = None
+    call_id: str | None = None
+    tool: str = ""
+    tool_class: str = "other"
+    given: object = None
+    text: str = ""
+    topic: str | None = None
+    answer: str = ""
+    edit: Edit | None = None
+    model: str | None = None
+    duration_ms: int | None = None
+    usage: Usage | None = None
+    command: str = ""
+    transcript: str | None = None
+    parent_session: str | None = None
+    in_background: bool = False
+
+    @property
+    def begins(self) -> bool:
+        """Whether a tool is about to be called."""
+        return self.phase == BEGIN
+
+    @property
+    def ends(self) -> bool:
+        """Whether a tool was called, in vain or not."""
+        return self.phase in (END, FAILED)
+
+    @property
+    def call(self) -> tuple[str, str]:
+        """What tells a call from all others: its id, or what it does where an agent sends none."""
+        if self.call_id is not None:
+            return self.session, self.call_id
+        return self.session, json.dumps(["", self.agent_id, self.tool, self.given], sort_keys=True)
+
+    @property
+    def task(self) -> TaskId:
+        """The session's own task."""
+        return session_task_id(self.agent, self.session)
+
+
+class Step(NamedTuple):
+    """One tool call: its two calls of a hook, of which one may be missing, and what is known of its changes."""
+
+    begin: Heard | None
+    end: Heard | None
+    changes: tuple[DraftChange, ...] = ()
+    odd_changes: tuple[object, ...] = ()
+    """Changes as plain values, of which a side is not stored; then these are all there are."""
+    coverage: str | None = None
+    reason: str | None = None
+    inferred: bool = False
+    known: bool = False
+    """Whether what was written is told by the changes, so that the input need not repeat it."""
+    base: Mapping[str, object] | None = None
+    """The commit and the branch that the work tree was on, as plain values."""
+
+    @property
+    def heard(self) -> Heard:
+        """The call of a hook that the step stands at: there it took effect."""
+        heard = self.end or self.begin
+        if heard is None:
+            raise ValueError("a step without a record")
+        return heard
+
+
+def decoded(payload: bytes) -> dict[str, object]:
+    """Returns a payload, in which some agents leave control characters as they are (case PC-135); empty for no JSON."""
+    try:
+        said = json.loads(payload.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def name(value: object) -> str | None:
+    """Returns a name in one piece; what is longer than a name is cut."""
+    return codec.scrub(value)[:LONGEST_NAME] if isinstance(value, str) and value else None
