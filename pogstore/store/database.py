@@ -15,7 +15,7 @@ from pathlib import Path
 from pogstore.errors import LockHeld
 from pogstore.store.lock import acquire, release
 
-SCHEMA = 2
+SCHEMA = 3
 BUSY_SECONDS = 30.0
 REBUILD_SECONDS = 2.0
 """How long to wait until nobody else has a useless database open."""
@@ -36,6 +36,7 @@ CREATE INDEX changes_after ON changes (after);
 CREATE TABLE contents (
     blob TEXT NOT NULL, class TEXT NOT NULL, task TEXT NOT NULL, oid TEXT NOT NULL,
     PRIMARY KEY (blob, class, task)) WITHOUT ROWID;
+CREATE INDEX contents_oid ON contents (oid) WHERE class = 'content';
 CREATE TABLE content_commits (oid TEXT NOT NULL, ref TEXT NOT NULL, PRIMARY KEY (ref, oid)) WITHOUT ROWID;
 CREATE TABLE sources (format TEXT NOT NULL, key TEXT NOT NULL, event INTEGER NOT NULL);
 CREATE INDEX sources_key ON sources (key, format);

@@ -15,6 +15,9 @@ NOT_COMMITTED = Oid("0" * 40)
 RENAME = "-M60%"
 """How alike two files must be to count as one that was renamed."""
 
+SUBMODULE = b"160000"
+"""The mode of a submodule, whose oid is a commit of another repository."""
+
 LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 """A path given to git means itself, whatever characters it has."""
 
@@ -64,6 +67,15 @@ class PathCommit(NamedTuple):
     path: bytes
     before: Oid | None
     after: Oid | None
+
+
+class CommitBlobs(NamedTuple):
+    """A commit and the files that it added or changed against its first parent; of these the blobs, each once."""
+
+    commit: Oid
+    tree: Oid
+    parents: tuple[Oid, ...]
+    blobs: tuple[Oid, ...]
 
 
 def commit_of(git: Git, revision: str) -> Oid:
@@ -209,6 +221,49 @@ def _path_commit(head: Sequence[bytes], against: int, path: bytes, old: bytes, n
 
 def _present(oid: bytes) -> Oid | None:
     return None if set(oid) == {ord("0")} else Oid(oid.decode())
+
+
+def new_commits(git: Git, tips: Sequence[str], known: Sequence[str], limit: int) -> list[CommitBlobs]:
+    """Returns the newest `limit` commits that can be reached from some commits and not from known ones, oldest first.
+
+    Commits that are no longer here count as not given, among the tips as among the known. Submodules are no files. A
+    commit stands before its parent only where its date does.
+    """
+    if not tips or limit <= 0:
+        return []
+    revisions = "".join(f"{tip}\n" for tip in tips) + "".join(f"^{oid}\n" for oid in known)
+    listed = git.run(
+        "rev-list", "--reverse", f"--max-count={limit}", "--format=%T %P", "--ignore-missing", "--stdin",
+        stdin=revisions.encode(),
+    )  # fmt: skip
+    lines = listed.stdout.decode("ascii").splitlines()
+    commits = [_commit_blobs(*pair) for pair in zip(lines[::2], lines[1::2], strict=True)]
+    blobs = _changed_blobs(git, commits) if commits else {}
+    return [commit._replace(blobs=blobs.get(commit.commit, ())) for commit in commits]
+
+
+def _commit_blobs(head: str, line: str) -> CommitBlobs:
+    """Returns what `git rev-list` says of a commit in two lines; the blobs are not known yet."""
+    tree, *parents = line.split()
+    return CommitBlobs(Oid(head.removeprefix("commit ")), Oid(tree), tuple(map(Oid, parents)), ())
+
+
+def _changed_blobs(git: Git, commits: Sequence[CommitBlobs]) -> dict[Oid, tuple[Oid, ...]]:
+    """Returns the blobs that each commit added or changed, by plumbing, which no setting of the user's changes."""
+    pairs = "".join(" ".join((item.commit, *item.parents[:1])) + "\n" for item in commits)
+    arguments = ("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--diff-filter=d")
+    fields = iter(git.run(*arguments, stdin=pairs.encode()).stdout.split(b"\0"))
+    found: dict[Oid, dict[Oid, None]] = {}
+    blobs: dict[Oid, None] = {}
+    for field in fields:
+        if field.startswith(b":"):
+            next(fields)  # the path, which may look like anything
+            mode, oid = field.split()[1:4:2]
+            if mode != SUBMODULE:
+                blobs[Oid(oid.decode())] = None
+        elif field:
+            blobs = found.setdefault(Oid(field.decode()), {})
+    return {commit: tuple(of_commit) for commit, of_commit in found.items()}
 
 
 def changed_files(git: Git) -> list[bytes]:

@@ -119,6 +119,13 @@ def contents(database: sqlite3.Connection, blob: BlobId) -> list[ContentRow]:
     return [ContentRow(TaskId(task), class_, Oid(oid)) for task, class_, oid in rows]
 
 
+def tasks_holding(database: sqlite3.Connection, oids: Iterable[Oid]) -> dict[Oid, set[TaskId]]:
+    """Returns which tasks hold some git blobs as contents that are not private; blobs that none holds are left out."""
+    query = "SELECT task FROM contents WHERE class = 'content' AND oid = ?"  # the class as the index of oids has it
+    found = ((oid, {TaskId(row[0]) for row in database.execute(query, (oid,))}) for oid in dict.fromkeys(oids))
+    return {oid: tasks for oid, tasks in found if tasks}
+
+
 def holds_content(database: sqlite3.Connection, task: TaskId, class_: str, blob: BlobId) -> bool:
     """Says whether a task's chain is known to hold a content."""
     query = "SELECT 1 FROM contents WHERE blob = ? AND class = ? AND task = ?"
