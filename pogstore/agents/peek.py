@@ -17,18 +17,25 @@ _NOT_IN_LITERAL = b'"{[:'
 _SIMPLE = {b'"': '"', b"/": "/", b"b": "\b", b"f": "\f", b"n": "\n", b"r": "\r", b"t": "\t"}
 _HEX = b"0123456789abcdefABCDEF"
 _QUOTE, _COLON, _COMMA, _OPEN, _CLOSE = b'":,{}'
+_ARRAY, _ARRAY_END = b"[]"
 _BOM = b"\xef\xbb\xbf"
+MOST = 1_000
+"""Strings of one array that are returned; a hook is to end, however many files an agent names."""
 
 
-def peek(data: bytes, names: "Container[str]", inner: "Mapping[str, Container[str]]") -> dict[str, str]:
+def peek(
+    data: bytes, names: "Container[str]", inner: "Mapping[str, Container[str]]", arrays: "Container[str]" = ()
+) -> dict[str, str]:
     """Returns the members of a JSON object that are strings and bear one of some names.
 
     `inner` gives names of members of those members that are objects themselves; they are returned as `outer.inner`.
-    Bytes that are not UTF-8 and halves of surrogate pairs stand in the strings as Python spells them.
+    `arrays` gives names of members that are arrays; the strings in them are returned as `name.0`, `name.1` and so on,
+    in their order, `MOST` at most. Bytes that are not UTF-8 and halves of surrogate pairs stand in the strings as Python
+    spells them.
     """
     found: dict[str, str] = {}
     try:
-        _members(_Text(data), _Wanted(names, inner, found))
+        _members(_Text(data), _Wanted(names, inner, found, arrays=arrays))
     except (IndexError, ValueError):
         # the text ended, or is no JSON from here on
         return found
@@ -75,9 +82,8 @@ class _Text:
                 raise ValueError
             self.at += 1
 
-    def container(self) -> None:
-        """Passes an object or an array, from one string in it to the next."""
-        depth = 0
+    def container(self, depth: int = 0) -> None:
+        """Passes an object or an array, from one string in it to the next; `depth` brackets of it were passed before."""
         while True:
             quote = self.plain.find(b'"', self.at)
             end = len(self.plain) if quote < 0 else quote
@@ -102,12 +108,17 @@ class _Text:
 class _Wanted:
     """The names that are looked for in one object, and the found strings of all."""
 
-    __slots__ = ("found", "inner", "names", "prefix")
+    __slots__ = ("arrays", "found", "inner", "names", "prefix")
 
     def __init__(
-        self, names: "Container[str]", inner: "Mapping[str, Container[str]]", found: dict[str, str], prefix: str = ""
+        self,
+        names: "Container[str]",
+        inner: "Mapping[str, Container[str]]",
+        found: dict[str, str],
+        prefix: str = "",
+        arrays: "Container[str]" = (),
     ) -> None:
-        self.names, self.inner, self.found, self.prefix = names, inner, found, prefix
+        self.names, self.inner, self.found, self.prefix, self.arrays = names, inner, found, prefix, arrays
 
     def put(self, name: str, raw: bytes | None) -> None:
         """Keeps a string as it stood between its quotes; forgets an earlier one of this name if there is none now."""
@@ -121,10 +132,19 @@ class _Wanted:
         """Returns what is looked for inside the object of that name, and forgets an earlier one."""
         if name not in self.inner:
             return None
-        prefix = name + "."
+        self._forget(name + ".")
+        return _Wanted(self.inner[name], {}, self.found, name + ".")
+
+    def elements(self, name: str) -> str:
+        """Returns what the names of the strings in an array begin with, if they are wanted; forgets an earlier one."""
+        if name not in self.arrays:
+            return ""
+        self._forget(f"{self.prefix}{name}.")
+        return f"{self.prefix}{name}."
+
+    def _forget(self, prefix: str) -> None:
         for known in [known for known in self.found if known.startswith(prefix)]:
             del self.found[known]
-        return _Wanted(self.inner[name], {}, self.found, prefix)
 
 
 def _members(text: _Text, wanted: _Wanted) -> None:
@@ -144,14 +164,40 @@ def _members(text: _Text, wanted: _Wanted) -> None:
 
 def _value(text: _Text, wanted: _Wanted, name: str) -> None:
     byte = text.next()
-    within = wanted.within(name)
+    within, elements = wanted.within(name), wanted.elements(name)
     if byte == _QUOTE:
         wanted.put(name, text.string())
         return
     wanted.put(name, None)
     if byte == _OPEN and within is not None:
         _members(text, within)
-    elif byte in _OPENING:
+    elif byte == _ARRAY and elements:
+        _strings(text, wanted.found, elements)
+    else:
+        _pass(text, byte)
+
+
+def _strings(text: _Text, found: dict[str, str], prefix: str) -> None:
+    """Keeps the strings of an array, and passes what else is in it."""
+    text.take(_ARRAY)
+    if text.next() == _ARRAY_END:
+        text.at += 1
+        return
+    count = 0
+    while count < MOST:
+        value = unescape(text.string()) if text.next() == _QUOTE else _pass(text, text.next())
+        if value is not None:
+            found[f"{prefix}{count}"] = value
+            count += 1
+        if text.next() == _ARRAY_END:
+            text.at += 1
+            return
+        text.take(_COMMA)
+    text.container(depth=1)
+
+
+def _pass(text: _Text, byte: int) -> None:
+    if byte in _OPENING:
         text.container()
     else:
         text.literal()

@@ -8,24 +8,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pogstore.agents import peek as peeking
 from pogstore.agents.peek import peek, unescape
 
 NAMES = ("cwd", "session_id", "a b", "é")
 INNER = ("file_path", "path", "cwd")
 TEXTS = st.text(max_size=8) | st.sampled_from(("\\", '"', '\\"', "\\\\", "\U0001f600", "\ud83d", "{", "}", '":', "\0"))
-KEYS = st.sampled_from((*NAMES, *INNER, "tool_input", "tool_input.path", "other")) | TEXTS
+ARRAYS = ("paths", "cwd")
+KEYS = st.sampled_from((*NAMES, *INNER, *ARRAYS, "tool_input", "tool_input.path", "paths.0", "other")) | TEXTS
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=8,
 )
 OBJECTS = st.lists(
-    st.tuples(KEYS, VALUES | st.dictionaries(st.sampled_from((*INNER, "tool_input")), VALUES, max_size=3)), max_size=6
+    st.tuples(
+        KEYS,
+        VALUES
+        | st.dictionaries(st.sampled_from((*INNER, "tool_input", "paths")), VALUES, max_size=3)
+        | st.lists(TEXTS | VALUES, max_size=4),
+    ),
+    max_size=6,
 )
 
 
 def peeked(data: bytes) -> dict[str, str]:
-    return peek(data, NAMES, {"tool_input": INNER})
+    return peek(data, NAMES, {"tool_input": INNER}, ARRAYS)
 
 
 def expected(value: dict[str, Any]) -> dict[str, str]:
@@ -34,6 +42,10 @@ def expected(value: dict[str, Any]) -> dict[str, str]:
     within = inner if isinstance(inner, dict) else {}
     pairs = [(name, value.get(name)) for name in NAMES]
     pairs += [(f"tool_input.{name}", within.get(name)) for name in INNER]
+    for name in ARRAYS:
+        elements = value.get(name)
+        strings = [each for each in elements if isinstance(each, str)] if isinstance(elements, list) else []
+        pairs += [(f"{name}.{at}", each) for at, each in enumerate(strings)]
     return {name: found for name, found in pairs if isinstance(found, str)}
 
 
@@ -55,6 +67,17 @@ def test_of_a_text_that_ends_early_it_finds_what_was_whole(value: dict[str, Any]
     text = json.dumps(value).encode()
     cut = data.draw(st.integers(0, len(text)))
     assert peeked(text[:cut]).items() <= expected(value).items()
+
+
+def test_of_an_array_no_more_is_kept_than_a_hook_can_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peeking, "MOST", 2)
+    data = b'{"paths": [1, "a", {"b": "]"}, "c", "d", ["e", "]"]], "cwd": "/r"}'
+    assert peeked(data) == {"paths.0": "a", "paths.1": "c", "cwd": "/r"}
+
+
+@pytest.mark.parametrize("rest", [b'"a" "b"]', b'"a", x]', b'"a",]', b'"a", "b'])
+def test_an_array_that_is_none_is_kept_as_far_as_it_is_one(rest: bytes) -> None:
+    assert peeked(b'{"cwd": "/r", "paths": [' + rest + b', "session_id": "s"}')["paths.0"] == "a"
 
 
 @given(st.binary(max_size=60) | st.text('{}[]:,"\\ua0 \n', max_size=40).map(str.encode))
@@ -117,6 +140,7 @@ LONG = {
     "quotes": b'{"tool_input": {"content": "' + b'\\"' * (SIZE // 2) + b'"}, "cwd": "/r"}',
     "backslashes": b'{"tool_input": {"content": "' + b"\\\\" * (SIZE // 2) + b'"}, "cwd": "/r"}',
     "many strings": b'{"tool_response": [' + b'"x",' * (SIZE // 40) + b'""], "cwd": "/r"}',
+    "paths": b'{"paths": [' + b'"x",' * (SIZE // 40) + b'""], "cwd": "/r"}',
     "deep": b'{"tool_response": ' + b"[" * (SIZE // 20) + b"]" * (SIZE // 20) + b', "cwd": "/r"}',
 }
 
@@ -125,5 +149,7 @@ LONG = {
 def test_a_long_text_takes_linear_time(kind: str) -> None:
     """Ten megabytes of text, and a tenth of that in many small pieces: one second is far more than a pass takes."""
     started = time.process_time()
-    assert peeked(LONG[kind]) == {"cwd": "/r"}
+    found = peeked(LONG[kind])
+    assert found.pop("cwd") == "/r"
+    assert len(found) == (peeking.MOST if kind == "paths" else 0)
     assert time.process_time() - started < 1
