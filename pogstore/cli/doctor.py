@@ -89,7 +89,7 @@ def _spool(env: Env) -> Iterator[Check]:
     if not os.access(place, os.W_OK):
         yield Check("spool", "wrong", f"{place} cannot be written to", "nothing is recorded in a read-only repository")
         return
-    if spool.settings(os.fsencode(place)) != (env.store.max_blob, env.store.fsync):
+    if spool.settings(os.fsencode(place)) != setup.settings(env.store):
         yield Check("spool", "wrong", "hooks do not know of changed settings", "run 'git pog init' again")
         return
     left = spooled.set_aside_parts(place)

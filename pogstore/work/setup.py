@@ -16,6 +16,8 @@ from pogstore.store.store import Store
 from pogstore.work import spool, spooled
 
 ENABLED = "pog.enabled"
+LOOK_TIMEOUT = "pog.lookTimeout"
+AUTO_DRAIN = "pog.autoDrain"
 HIDDEN = "log.excludeDecoration"
 PATTERNS = ("refs/pog/", "refs/pog-remotes/")
 _BEFORE = "config-before"
@@ -67,7 +69,14 @@ def enable(store: Store) -> list[str]:
 
 def leave_settings(store: Store) -> None:
     """Leaves for the hooks what git's configuration says to them."""
-    spooled.write_settings(spool_of(store.layout), max_blob=store.max_blob, sync=store.fsync)
+    max_blob, sync, look, drain = settings(store)
+    spooled.write_settings(spool_of(store.layout), max_blob=max_blob, sync=sync, look=look, drain=drain)
+
+
+def settings(store: Store) -> tuple[int, bool, int, bool]:
+    """Returns what git's configuration says to hooks, as `spool.settings` does."""
+    look = max(store.config.number(LOOK_TIMEOUT, spool.LOOK), 0)
+    return store.max_blob, store.fsync, look, store.config.flag(AUTO_DRAIN, default=True)
 
 
 def plan_disable(store: Store) -> list[str]:

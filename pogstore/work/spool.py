@@ -24,6 +24,8 @@ WAIT = 1.0
 """Seconds that a writer waits for the others; a hook must not hold up its agent."""
 MAX_BLOB = 16 * 1024 * 1024
 """Bytes of one file that are recorded, where the settings say nothing else."""
+LOOK = 2_000
+"""Milliseconds that a look at a whole work tree may take, where the settings say nothing else."""
 CURRENT = b"current"
 SETTINGS = b"settings"
 LOST = b"lost"
@@ -148,13 +150,20 @@ def _write(file: int, data: bytes) -> bool:
     return before == 0
 
 
-def settings(directory: bytes) -> tuple[int, bool]:
-    """Returns the largest file whose bytes are recorded, and whether records are synced: what `git config` said when
-    they were last written here, since asking git costs more than all else; the defaults where nothing was.
+def settings(directory: bytes) -> tuple[int, bool, int, bool]:
+    """Returns what `git config` said when it was last left here, since asking git costs more than all else.
+
+    That is the largest file whose bytes are recorded, whether records are synced, the milliseconds that a look at a
+    whole work tree may take (0: there is none), and whether the end of a turn starts a drain; the defaults where
+    nothing was left.
     """
     lines = dict(line.split(b" ", 1) for line in _read_small(directory + b"/" + SETTINGS).split(b"\n") if b" " in line)
-    size = lines.get(b"max_blob", b"")
-    return (int(size) if size.isdigit() and len(size) < 16 else MAX_BLOB), lines.get(b"sync") != b"0"
+    max_blob, look = _number(lines.get(b"max_blob", b""), MAX_BLOB), _number(lines.get(b"look", b""), LOOK)
+    return max_blob, lines.get(b"sync") != b"0", look, lines.get(b"drain") != b"0"
+
+
+def _number(text: bytes, default: int) -> int:
+    return int(text) if text.isdigit() and len(text) < 16 else default
 
 
 def _read_small(path: bytes) -> bytes:

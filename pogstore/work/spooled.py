@@ -62,10 +62,13 @@ def prepare(directory: Path) -> bool:
     return changed
 
 
-def write_settings(directory: Path, *, max_blob: int, sync: bool) -> None:
-    """Leaves for the hooks, which cannot ask git, what `git config` says; replaces the file only if it differs."""
+def write_settings(directory: Path, *, max_blob: int, sync: bool, look: int = spool.LOOK, drain: bool = True) -> None:
+    """Leaves for the hooks, which cannot ask git, what `git config` says; replaces the file only if it differs.
+
+    They are what `spool.settings` returns.
+    """
     path = directory / os.fsdecode(spool.SETTINGS)
-    text = b"max_blob %d\nsync %d\n" % (max_blob, sync)
+    text = b"max_blob %d\nsync %d\nlook %d\ndrain %d\n" % (max_blob, sync, max(look, 0), drain)
     try:
         if path.read_bytes() == text:
             return

@@ -69,4 +69,4 @@ def test_init_remove_refuses_to_lose_and_force_does_not(here: Here, repo: Repo) 
 def test_a_later_setting_reaches_the_hooks_with_the_next_init(here: Here, repo: Repo) -> None:
     repo.git("config", "pog.maxBlob", "77")
     here("init")
-    assert spool.settings(os.fsencode(spool_of(repo))) == (77, True)
+    assert spool.settings(os.fsencode(spool_of(repo)))[:2] == (77, True)

@@ -81,10 +81,18 @@ def test_a_configuration_that_is_a_link_stays_one(repo: Repo, tmp_path: Path) ->
 def test_the_spool_is_ours_alone_and_says_what_git_says(repo: Repo) -> None:
     repo.git("config", "pog.maxBlob", "1k")
     repo.git("config", "pog.fsync", "false")
+    repo.git("config", "pog.lookTimeout", "250")
+    repo.git("config", "pog.autoDrain", "no")
     setup.enable(open_store(repo.path))
     place = repo.path / ".git" / "pog" / "spool"
     assert place.stat().st_mode & 0o777 == 0o700
-    assert spool.settings(os.fsencode(place)) == (1024, False)
+    assert spool.settings(os.fsencode(place)) == (1024, False, 250, False)
+
+
+def test_a_time_to_look_that_is_none_means_never(repo: Repo) -> None:
+    repo.git("config", "pog.lookTimeout", "-5")
+    setup.enable(open_store(repo.path))
+    assert spool.settings(os.fsencode(repo.path / ".git" / "pog" / "spool"))[2] == 0
 
 
 def test_the_plan_is_what_is_done_and_writes_nothing(repo: Repo, store: Store) -> None:

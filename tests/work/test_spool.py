@@ -476,14 +476,15 @@ def test_every_fault_has_a_reason(fault: BaseException, reason: bytes) -> None:
 
 def test_settings_are_what_was_written_or_the_defaults(directory: Path) -> None:
     name = os.fsencode(directory)
-    assert spool.settings(name) == (16 * 1024 * 1024, True)
+    defaults = (16 * 1024 * 1024, True, 2000, True)
+    assert spool.settings(name) == defaults
     spooled.write_settings(directory, max_blob=0, sync=True)
-    assert spool.settings(name) == (0, True)
-    spooled.write_settings(directory, max_blob=123, sync=False)
-    assert spool.settings(name) == (123, False)
+    assert spool.settings(name) == (0, True, 2000, True)
+    spooled.write_settings(directory, max_blob=123, sync=False, look=0, drain=False)
+    assert spool.settings(name) == (123, False, 0, False)
     inode = (directory / "settings").stat().st_ino
-    spooled.write_settings(directory, max_blob=123, sync=False)
+    spooled.write_settings(directory, max_blob=123, sync=False, look=0, drain=False)
     assert (directory / "settings").stat().st_ino == inode
-    for rubbish in (b"", b"max_blob -1\n", b"max_blob 99999999999999999\nsync\n", b"\0\xff \n \n"):
+    for rubbish in (b"", b"max_blob -1\nlook -1\n", b"max_blob 99999999999999999\nsync\n", b"\0\xff \n \n"):
         (directory / "settings").write_bytes(rubbish)
-        assert spool.settings(name) == (16 * 1024 * 1024, True)
+        assert spool.settings(name) == defaults
