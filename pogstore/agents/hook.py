@@ -65,7 +65,7 @@ def _hear(agent: str, stdin: int, environ: "Mapping[str, str]") -> None:
         if elsewhere:
             spool.count_loss(directory, b"elsewhere", now)
             return
-        max_blob, sync = spool.settings(directory)
+        max_blob, sync, *_ = spool.settings(directory)
         states = sighting.states(place[0], path, max_blob) if path else []
         record = _record(agent, said, place, now, payload, whole, environ.get("POG_TASK", ""), states)
         spool.append(directory, record, sync=sync)

@@ -30,8 +30,8 @@ def peek(
 
     `inner` gives names of members of those members that are objects themselves; they are returned as `outer.inner`.
     `arrays` gives names of members that are arrays; the strings in them are returned as `name.0`, `name.1` and so on,
-    in their order, `MOST` at most. Bytes that are not UTF-8 and halves of surrogate pairs stand in the strings as Python
-    spells them.
+    in their order, `MOST` at most. Bytes that are not UTF-8 and halves of surrogate pairs stand in the strings as
+    Python spells them.
     """
     found: dict[str, str] = {}
     try:
@@ -83,7 +83,7 @@ class _Text:
             self.at += 1
 
     def container(self, depth: int = 0) -> None:
-        """Passes an object or an array, from one string in it to the next; `depth` brackets of it were passed before."""
+        """Passes an object or an array, from one string in it to the next; `depth` brackets of it are open already."""
         while True:
             quote = self.plain.find(b'"', self.at)
             end = len(self.plain) if quote < 0 else quote
