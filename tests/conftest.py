@@ -29,6 +29,8 @@ GITCONFIG = f"""\
 \tdefaultBranch = main
 [gc]
 \tauto = 0
+[pog]
+\tautoDrain = false
 """
 REMOVED = ("GIT_", "POG_", "XDG_", "LC_", "CLAUDE")
 FORGOTTEN = (

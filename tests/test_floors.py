@@ -42,8 +42,10 @@ DOORS = {
     "blake3": ("digest.py",),
     "click": ("cli/",),
     "yaml": ("interop/pog_yaml.py",),
-    "subprocess": ("store/gitcli.py", "cli/demo.py", "cli/_delivery.py"),
+    "subprocess": ("store/gitcli.py", "agents/behind.py", "cli/demo.py", "cli/_delivery.py"),
 }
+SPAWN = "store/spawn.py"
+"""The second door to processes: a hook looks at a whole work tree, and `subprocess` alone would double what it costs."""
 PROCESSES = ("system", "popen", "exec", "spawn", "posix_spawn", "fork")
 ENVIRONMENT = ("environ", "environb", "getenv", "getenvb", "putenv", "unsetenv")
 LAZY = {"cli/main.py": None, "__init__.py": "__getattr__"}
@@ -169,7 +171,7 @@ def wrong_doors(sources: Sources) -> Iterator[str]:
         if doors and not found.path.startswith(doors):
             yield f"{found} outside {' and '.join(doors)}"
     for path, name, line in attributes_of_os(sources):
-        if name.startswith(PROCESSES) and path not in DOORS["subprocess"]:
+        if name.startswith(PROCESSES) and path not in (*DOORS["subprocess"], SPAWN):
             yield f"{path}:{line}: os.{name} outside {' and '.join(DOORS['subprocess'])}"
 
 
@@ -215,9 +217,9 @@ def effects(node: ast.AST) -> Iterator[str]:
 
 
 def environment_reads(sources: Sources) -> Iterator[str]:
-    """The environment read below the command line; `store/gitcli.py` needs it to clean what git inherits."""
+    """The environment read below the command line; what starts git needs it to clean what git inherits."""
     for path, name, line in attributes_of_os(sources):
-        if name in ENVIRONMENT and not path.startswith(("cli/", "store/gitcli.py")):
+        if name in ENVIRONMENT and not path.startswith(("cli/", "store/gitcli.py", SPAWN)):
             yield f"{path}:{line}: os.{name} below the command line"
 
 
@@ -330,6 +332,11 @@ BITES: list[tuple[Rule, Sources, str]] = [
         {"work/a.py": "import os\nos.execvp('git', [])"},
         "work/a.py:2: os.execvp outside store/gitcli.py and cli/demo.py and cli/_delivery.py",
     ),
+    (
+        wrong_doors,
+        {"store/spawn.py": "import subprocess"},
+        "store/spawn.py:1: imports subprocess outside store/gitcli.py and cli/demo.py and cli/_delivery.py",
+    ),
     (hidden_imports, {"work/a.py": "def f():\n import json"}, "work/a.py:2: imports json inside a function"),
     (hidden_imports, {"work/a.py": "f = lambda: __import__('json')"}, "work/a.py:1: imports json inside a function"),
     (
@@ -375,6 +382,7 @@ def test_what_is_allowed_passes() -> None:
         "draft.py": "from pogstore.model import Path",
         "store/libgit2.py": "import pygit2\nfrom pogstore.store import refs",
         "store/gitcli.py": "import os, subprocess\nos.environ\nos.execvp",
+        "store/spawn.py": "import os\nos.environb\nos.posix_spawn",
         "history/blame.py": "from pogstore.store import refs\ndef f():\n" + " x = 1\n" * 59,
         "history/show.py": "from pogstore.history import blame" + "\n" * 500,
     }

@@ -4,22 +4,29 @@ It never fails, prints nothing, and ends in bounded time; what it could not reco
 happened: `drain` has. Lies on the path of every hook: see `work/spool.py` for what may be imported.
 """
 # `pathlib` would cost a hook more than all it does
-# ruff: noqa: PTH109, PTH112, PTH118
+# ruff: noqa: PTH109, PTH112, PTH118, PTH119, PTH120, PTH208
 
 import os
 import select
 import time
 
-from pogstore.agents.peek import peek
+from pogstore.agents import behind
+from pogstore.agents.dialect import DIALECTS, Step, understand
 from pogstore.work import sighting, spool
+
+try:
+    from pogstore.work import look as looking
+except ImportError:
+
+    class looking:
+        head_of = staticmethod(lambda *a: b"")
+
 
 TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-AGENTS = ("claude-code",)
-"""The agents whose hooks end here."""
 DISABLED = "POG_DISABLE"
 NO = ("", "0", "false", "no", "off", "never")
 """What does not disable, as everywhere on the command line."""
@@ -31,68 +38,99 @@ PATIENCE = 2.0
 LONGEST = 10.0
 """Seconds that a payload may take in all."""
 LARGEST = 64 * 1024 * 1024
-"""Bytes of a payload that are read."""
+"""Bytes of a payload that are read, and of the files that one step names."""
+SIGHTING = 2.0
+"""Seconds that the files that one step names may take; those that are left are `unread`."""
+BESIDE = 8
+"""Linked work trees whose names are looked for in a command."""
 _CHUNK = 1 << 20
 _SPOOL = b"/pog/spool"
 
-_MEMBERS = frozenset(("hook_event_name", "cwd", "tool_name"))
-_PATHS = ("file_path", "notebook_path", "path")
-_EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
-_STEPS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 
+def main(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]", drain: "Sequence[str]" = ()) -> int:
+    """Records what the named agent says on a descriptor; always returns 0, since anything else disturbs the agent.
 
-def main(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]") -> int:
-    """Records what the named agent says on a descriptor; always returns 0, since anything else disturbs the agent."""
+    `drain` is how `git pog` is called, to store what waits when a turn is over; without it nothing is started.
+    """
     try:
-        if arguments and arguments[0] in AGENTS and environ.get(DISABLED, "").lower() in NO:
-            _hear(arguments[0], stdin, environ)
+        if arguments and arguments[0] in DIALECTS and environ.get(DISABLED, "").lower() in NO:
+            place = _hear(arguments[0], stdin, environ)
+            if place is not None and drain and drain[0]:
+                _store_behind(place, drain, environ)
     except BaseException:  # noqa: BLE001, S110 - there is nobody to tell; what can be counted is counted below
         pass
     return 0
 
 
-def _hear(agent: str, stdin: int, environ: "Mapping[str, str]") -> None:
+def _hear(agent: str, stdin: int, environ: "Mapping[str, str]") -> sighting.Place | None:
+    """Records one thing that an agent says; returns where, if what waits there is to be stored now."""
     payload, whole = read_object(stdin)
     if not whole and not payload.strip():
-        return
-    said = peek(payload, _MEMBERS, {"tool_input": _PATHS})
-    place, path, elsewhere = _whose(said)
-    if place is None:
-        return
-    now = _now(environ)
+        return None
+    told = _Told(agent, payload, whole, environ)
+    cwd = _directory(told.step.cwd)
+    found, untold = _whose(told.step.paths, cwd)
+    if untold is not None:
+        _count(untold, b"elsewhere", told.now)
+    shared = {place[2] for place in list(found)[:1]}
+    for at, (place, paths) in enumerate(found.items()):
+        told.record(place, paths, aside=at > 0 and place[2] in shared)
+    for place in list(found)[:1] if told.step.command else []:
+        for beside in _beside(place, told.step.command):
+            told.record(beside, [], aside=True)
+    return next(iter(found), None) if told.step.ends else None
+
+
+def _store_behind(place: sighting.Place, drain: "Sequence[str]", environ: "Mapping[str, str]") -> None:
     directory = place[2] + _SPOOL
-    try:
-        if elsewhere:
-            spool.count_loss(directory, b"elsewhere", now)
-            return
-        max_blob, sync, *_ = spool.settings(directory)
-        states = sighting.states(place[0], path, max_blob) if path else []
-        record = _record(agent, said, place, now, payload, whole, environ.get("POG_TASK", ""), states)
-        spool.append(directory, record, sync=sync)
-    except BaseException as fault:  # noqa: BLE001 - whatever it was, the record is lost
-        spool.count_loss(directory, spool.loss_of(fault), now)
+    if spool.settings(directory)[3]:
+        behind.start(drain, directory, place, environ)
 
 
-def _whose(said: dict[str, str]) -> tuple[sighting.Place | None, bytes, bool]:
-    """Returns the enabled repository whose step this is, the file that was named in it, and whether it is not its step.
+def _whose(named: "Sequence[str]", cwd: bytes) -> tuple[dict[sighting.Place, list[bytes]], sighting.Place | None]:
+    """Returns the enabled work trees whose step this is, each with those of its files that were named, and where one
+    is counted that is not told.
 
-    A step is of the repository of the file that it edits, else of the one that the session is in. What is done to a
+    A step is of the repositories of the files that it names, else of the one that the session is in. What is done to a
     repository that is not enabled is not told to another one: that one counts it only.
     """
-    cwd = _directory(said.get("cwd", ""))
-    path = _edited(said, cwd)
-    located, place = sighting.locate(path) if path else (b"", None)
-    if place is not None and _enabled(place):
-        return place, located, False
-    home = sighting.find_place(sighting.resolve(cwd))
-    if home is None or not _enabled(home):
-        return None, b"", False
-    return home, b"", place is not None
+    found: dict[sighting.Place, list[bytes]] = {}
+    elsewhere = False
+    for path in dict.fromkeys(map(_bytes, named)):
+        located, place = sighting.locate(os.path.join(cwd, path)) if path else (b"", None)
+        if place is not None and _enabled(place):
+            found.setdefault(place, []).append(located)
+        else:
+            elsewhere = elsewhere or place is not None
+    home = None if found else sighting.find_place(sighting.resolve(cwd))
+    if home is not None and _enabled(home):
+        return ({}, home) if elsewhere else ({home: []}, None)
+    return found, next(iter(found), None) if elsewhere else None
+
+
+def _beside(place: sighting.Place, command: str) -> "Iterator[sighting.Place]":
+    """Yields the other work trees of a repository whose folders a command names: it may have changed those too."""
+    folder = place[2] + b"/worktrees"
+    try:
+        names = sorted(os.listdir(folder))[:BESIDE]
+    except OSError:
+        return
+    roots = [os.path.dirname(sighting.pointed(os.path.join(folder, name, b"gitdir"))) for name in names]
+    text = _bytes(command.replace("\0", " "))
+    for root in (os.path.dirname(place[2]), *roots):
+        name = os.path.basename(root)
+        other = sighting.find_place(sighting.resolve(root)) if name and name in text else None
+        if other is not None and other != place and other[2] == place[2]:
+            yield other
 
 
 def _enabled(place: sighting.Place) -> bool:
     """Says whether `git pog init` was run: a spool is there only where recording is wanted."""
     return os.path.isdir(place[2] + _SPOOL)
+
+
+def _count(place: sighting.Place, reason: bytes, now: int) -> None:
+    spool.count_loss(place[2] + _SPOOL, reason, now)
 
 
 def _directory(cwd: str) -> bytes:
@@ -106,17 +144,6 @@ def _directory(cwd: str) -> bytes:
         return b"/"
 
 
-def _edited(said: dict[str, str], cwd: bytes) -> bytes:
-    """Returns the absolute path of the file that a step names to edit it, or nothing."""
-    if said.get("hook_event_name") not in _STEPS or said.get("tool_name") not in _EDITS:
-        return b""
-    for name in _PATHS:
-        raw = _bytes(said.get("tool_input." + name, ""))
-        if raw:
-            return os.path.join(cwd, raw)
-    return b""
-
-
 def _bytes(path: str) -> bytes:
     """Returns a path as the system takes it, whatever the locale; nothing for one that it cannot take."""
     try:
@@ -126,31 +153,82 @@ def _bytes(path: str) -> bytes:
     return b"" if b"\0" in raw else raw
 
 
-def _record(
-    agent: str,
-    said: dict[str, str],
-    place: sighting.Place,
-    now: int,
-    payload: bytes,
-    whole: bool,
-    task: str,
-    states: list[bytes],
-) -> bytes:
-    root, git_dir, common_dir = place
-    return spool.encode_record(
-        record_id=os.urandom(16).hex(),
-        agent=agent,
-        event=said.get("hook_event_name", ""),
-        time=now,
-        offset=time.localtime(now // 1_000_000).tm_gmtoff // 60,
-        git_dir=git_dir,
-        common_dir=common_dir,
-        root=root,
-        payload=payload,
-        whole=whole,
-        task=task,
-        states=states,
-    )
+class _Told:
+    """One thing that an agent said, as it is recorded in each work tree that it concerns."""
+
+    __slots__ = ("agent", "begun", "now", "payload", "step", "task", "whole")
+
+    def __init__(self, agent: str, payload: bytes, whole: bool, environ: "Mapping[str, str]") -> None:
+        self.agent, self.payload, self.whole = agent, payload, whole
+        self.step: Step = understand(agent, payload)
+        self.now, self.task = _now(environ), environ.get("POG_TASK", "")
+        self.begun = time.monotonic()
+
+    def record(self, place: sighting.Place, paths: list[bytes], *, aside: bool) -> None:
+        """Appends a record of one work tree; counts it as lost if that cannot be.
+
+        `aside` says that the step is of another work tree, and that this one is told of what it did here.
+        """
+        directory = place[2] + _SPOOL
+        try:
+            max_blob, sync, patience, _ = spool.settings(directory)
+            head, look, states = self._seen(place, paths, max_blob, patience / 1000)
+            record = self._encoded(place, head, look, states)
+            if aside:
+                record += spool.fields((b"aside", b"1"))
+            spool.append(directory, record, sync=sync)
+        except BaseException as fault:  # noqa: BLE001 - whatever it was, the record is lost
+            _count(place, spool.loss_of(fault), self.now)
+
+    def _seen(
+        self, place: sighting.Place, paths: list[bytes], max_blob: int, patience: float
+    ) -> tuple[bytes, bytes, list[bytes]]:
+        """Returns what HEAD is, what a look at the whole work tree was if there is one, and the states of files."""
+        if not self.step.whole or not patience:
+            head = looking.head_of(place[1], place[2]) if paths or self.step.whole else b""
+            return head, b"", _sightings(place[0], paths, max_blob)
+        left = patience - (time.monotonic() - self.begun)
+        try:
+            found = looking.look(place, max_blob, max(left, 0.0))
+        except Exception:  # noqa: BLE001 - what the agent said is worth more than what we can see
+            return b"", b"partial failed", _sightings(place[0], paths, max_blob)
+        named = [] if found.look == b"whole" else _sightings(place[0], paths, max_blob)
+        return found.head, found.look, [*found.states, *named]
+
+    def _encoded(self, place: sighting.Place, head: bytes, look: bytes, states: list[bytes]) -> bytes:
+        root, git_dir, common_dir = place
+        return spool.encode_record(
+            record_id=os.urandom(16).hex(),
+            agent=self.agent,
+            event=self.step.event,
+            time=self.now,
+            offset=time.localtime(self.now // 1_000_000).tm_gmtoff // 60,
+            git_dir=git_dir,
+            common_dir=common_dir,
+            root=root,
+            payload=self.payload,
+            whole=self.whole,
+            task=self.task,
+            head=head,
+            look=look,
+            states=states,
+        )
+
+
+def _sightings(root: bytes, paths: list[bytes], max_blob: int) -> list[bytes]:
+    """Returns the states of the files that a step names, as far as time and room go; of the others that they are not
+    known.
+    """
+    found: list[bytes] = []
+    size, until = 0, time.monotonic() + SIGHTING
+    for path in paths:
+        if size <= LARGEST and time.monotonic() < until:
+            states = sighting.states(root, path, max_blob)
+            size += sum(map(len, states))
+            found += states
+        elif b"/.git/" not in path:
+            found.append(spool.unseen(path[len(root.rstrip(b"/")) + 1 :], b"unread"))
+    return found
 
 
 def _now(environ: "Mapping[str, str]") -> int:

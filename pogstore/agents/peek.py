@@ -185,7 +185,7 @@ def _strings(text: _Text, found: dict[str, str], prefix: str) -> None:
         return
     count = 0
     while count < MOST:
-        value = unescape(text.string()) if text.next() == _QUOTE else _pass(text, text.next())
+        value = _string(text, text.next())
         if value is not None:
             found[f"{prefix}{count}"] = value
             count += 1
@@ -194,6 +194,13 @@ def _strings(text: _Text, found: dict[str, str], prefix: str) -> None:
             return
         text.take(_COMMA)
     text.container(depth=1)
+
+
+def _string(text: _Text, byte: int) -> str | None:
+    if byte == _QUOTE:
+        return unescape(text.string())
+    _pass(text, byte)
+    return None
 
 
 def _pass(text: _Text, byte: int) -> None:

@@ -83,7 +83,7 @@ def pending(store: Store) -> int:
 def _quiet() -> bool:
     """Says whether a program reads the answer: it asks `status` for what waits."""
     context = click.get_current_context(silent=True)
-    return context is not None and any(context.params.get(each) for each in ("as_json", "jsonl"))
+    return context is not None and any(context.params.get(each) for each in ("as_json", "jsonl", "quiet"))
 
 
 def _may_wait(entry: "os.DirEntry[str]") -> bool:

@@ -1,8 +1,10 @@
 """`git pog hook`: what an agent runs at every step. The installed script answers it without coming here."""
 
 import os
+import sys
 
 from pogstore.agents import hook
+from pogstore.cli import hook_pre_push
 from pogstore.cli._options import pog_command, pog_group
 
 
@@ -18,7 +20,23 @@ def claude_code() -> None:
     Prints nothing and exits with 0, whatever happens: what could not be recorded is counted, and `git pog status` says
     it. Where `git pog init` was not run, nothing is recorded.
     """
-    hook.main(["claude-code"], 0, os.environ)
+    _answer("claude-code")
+
+
+@pog_command("generic")
+def generic() -> None:
+    """Record one step of any agent that can say it as one JSON object.
+
+    Prints nothing and exits with 0, whatever happens, as the hook of an agent must. The members of the object are told
+    in the documentation; all but "event" may be missing.
+    """
+    _answer("generic")
+
+
+def _answer(agent: str) -> None:
+    hook.main([agent], 0, os.environ, (sys.executable, "-m", "pogstore"))
 
 
 command.add_command(claude_code)
+command.add_command(generic)
+command.add_command(hook_pre_push.command)

@@ -46,15 +46,15 @@ def _git_dir(root: bytes) -> bytes | None:
     except OSError:
         return None
     if stat.S_ISREG(found.st_mode):
-        path = _pointed(path, b"gitdir:", root)
+        path = pointed(path, b"gitdir:", root)
     return resolve(path) if path and os.path.lexists(path + b"/HEAD") else None
 
 
 def _common_dir(git_dir: bytes) -> bytes:
-    return resolve(_pointed(git_dir + b"/commondir", b"", git_dir) or git_dir)
+    return resolve(pointed(git_dir + b"/commondir", b"", git_dir) or git_dir)
 
 
-def _pointed(path: bytes, begins: bytes, beside: bytes) -> bytes:
+def pointed(path: bytes, begins: bytes = b"", beside: bytes = b"") -> bytes:
     """Returns the directory that a small file of git's points to, or nothing."""
     try:
         file = os.open(path, _FILE)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pogstore.work import spooled
+from pogstore.work import spool, spooled
 from pogstore.work.spooled_record import decode_record
 from tests.agents.test_hook import LIGHT
 from tests.conftest import Repo, run
@@ -37,6 +37,7 @@ def events(repo: Repo) -> list[str]:
 @pytest.fixture
 def enabled(repo: Repo) -> Repo:
     spooled.prepare(spool_of(repo))
+    spooled.write_settings(spool_of(repo), max_blob=spool.MAX_BLOB, sync=True, drain=False)
     return repo
 
 

@@ -1,0 +1,131 @@
+"""How each agent spells what a hook must know of a step: what it is, where it is, which files it names.
+
+What a step means is settled when it is drained. Lies on the path of every hook: see `work/spool.py`.
+"""
+
+from pogstore.agents.peek import peek
+
+TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+SHELLS = ("Bash", "PowerShell")
+_NAMED = ("file_path", "notebook_path", "path")
+"""What a call's input has for the one file that it edits."""
+_GIVEN = (*_NAMED, "command")
+CLASSES = ("edit", "shell", "read", "mcp")
+"""What an agent may call a tool; every other word is `other`."""
+
+
+class Dialect:
+    """The names of one agent: of members of what it says, of events, of tools.
+
+    `own` are members that an agent has that says the class and the files of a call itself, and `paths` those that are
+    arrays of files; `of_tool` has the classes of the tools of one that does not.
+    """
+
+    __slots__ = ("cwd", "ends", "event", "given", "looks", "of_tool", "own", "paths", "steps", "tool")
+
+    def __init__(
+        self,
+        *,
+        event: str,
+        cwd: str,
+        tool: str,
+        given: str,
+        own: tuple[str, ...],
+        paths: tuple[str, ...],
+        steps: tuple[str, ...],
+        ends: tuple[str, ...],
+        looks: tuple[str, ...],
+        of_tool: "Mapping[str, str]",
+    ) -> None:
+        self.event, self.cwd, self.tool, self.given, self.own, self.paths = event, cwd, tool, given, own, paths
+        self.steps, self.ends, self.looks, self.of_tool = steps, ends, looks, of_tool
+
+
+DIALECTS = {
+    "claude-code": Dialect(
+        event="hook_event_name",
+        cwd="cwd",
+        tool="tool_name",
+        given="tool_input",
+        own=(),
+        paths=(),
+        steps=("PreToolUse", "PostToolUse", "PostToolUseFailure"),
+        ends=("Stop", "SessionEnd"),
+        looks=("Stop",),
+        of_tool=dict.fromkeys(EDITS, "edit") | dict.fromkeys(SHELLS, "shell"),
+    ),
+    "generic": Dialect(
+        event="event",
+        cwd="cwd",
+        tool="tool",
+        given="input",
+        own=("class", "path"),
+        paths=("paths",),
+        steps=("tool_start", "tool_end", "tool_failed"),
+        ends=("turn_end", "session_end"),
+        looks=("turn_end",),
+        of_tool={},
+    ),
+}
+"""By the name under which `git pog hook` is called."""
+
+
+class Step:
+    """What a hook knows of one thing that an agent said.
+
+    `paths` are the files that it names, as it named them; `whole` says that any file may be another now, `ends` that a
+    turn is over, and `command` is what a shell was told.
+    """
+
+    __slots__ = ("command", "cwd", "ends", "event", "paths", "whole")
+
+    def __init__(self, event: str, cwd: str) -> None:
+        self.event, self.cwd = event, cwd
+        self.paths: list[str] = []
+        self.command = ""
+        self.whole = self.ends = False
+
+
+def understand(agent: str, payload: bytes) -> Step:
+    """Returns what an agent says; the least that one can know for what is no JSON."""
+    names = DIALECTS[agent]
+    members = {names.event, names.cwd, names.tool, names.given, *names.own}
+    said = peek(payload, members, {names.given: _GIVEN}, names.paths)
+    step = Step(said.get(names.event, ""), said.get(names.cwd, ""))
+    step.ends, step.whole = step.event in names.ends, step.event in names.looks
+    if step.event in names.steps:
+        _call(step, names, said)
+    return step
+
+
+def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
+    """Tells of a tool call: what a tool changes that names no files, only a look at everything can tell."""
+    class_ = _class(names, said)
+    arrays = tuple(f"{name}." for name in names.paths)
+    step.paths = [value for name, value in said.items() if arrays and name.startswith(arrays)]
+    if not step.paths and (class_ == "edit" or arrays):
+        step.paths = _named(names, said, class_)
+    step.whole = class_ in ("shell", "mcp") or (class_ == "other" and bool(names.own) and not step.paths)
+    if step.whole:
+        step.command = said.get(f"{names.given}.command", "") or said.get(names.given, "")
+
+
+def _named(names: Dialect, said: dict[str, str], class_: str) -> list[str]:
+    """Returns the one file that a call names: beside its input, or in it if it is an edit."""
+    places = [name for name in names.own if name == "path"]
+    if class_ == "edit":
+        places += [f"{names.given}.{name}" for name in _NAMED]
+    return [said[name] for name in places if said.get(name)][:1]
+
+
+def _class(names: Dialect, said: dict[str, str]) -> str:
+    tool = said.get(names.tool, "")
+    known = said.get("class", "") if "class" in names.own else names.of_tool.get(tool, "")
+    if known:
+        return known if known in CLASSES else "other"
+    return "mcp" if tool.startswith("mcp__") else "other"

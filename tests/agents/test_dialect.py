@@ -1,0 +1,92 @@
+"""What a hook knows of a step: the same of each agent, whatever it calls things."""
+
+import json
+from typing import Any
+
+import pytest
+
+from pogstore.agents import dialect
+from pogstore.agents.dialect import DIALECTS, Step, understand
+from pogstore.agents.drain import READERS
+from pogstore.interop.claude_session import CLASSES
+
+
+def understood(agent: str, **members: Any) -> Step:
+    return understand(agent, json.dumps({"cwd": "/r", **members}).encode())
+
+
+def claude(event: str, tool: str = "", **given: Any) -> Step:
+    return understood("claude-code", hook_event_name=event, tool_name=tool, tool_input=given)
+
+
+def generic(event: str, **members: Any) -> Step:
+    return understood("generic", event=event, **members)
+
+
+@pytest.mark.parametrize(("tools", "class_"), [(dialect.EDITS, "edit"), (dialect.SHELLS, "shell")])
+def test_the_classes_of_tools_are_those_of_the_transcripts(tools: tuple[str, ...], class_: str) -> None:
+    assert set(tools) == {tool for tool, each in CLASSES.items() if each == class_}
+
+
+def test_who_is_heard_is_understood() -> None:
+    assert set(READERS) <= set(DIALECTS)
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
+def test_a_step_of_claude_code(event: str) -> None:
+    step = claude(event, "Edit", file_path="a", path="b", command="c")
+    assert (step.event, step.cwd, step.paths, step.whole, step.command) == (event, "/r", ["a"], False, "")
+    step = claude(event, "Bash", file_path="a", command="sed b")
+    assert (step.paths, step.whole, step.command) == ([], True, "sed b")
+    assert claude(event, "mcp__files__write", path="a").whole
+    assert not claude(event, "Read", file_path="a").paths
+    assert not claude(event, "Agent").whole, "its own calls are told by themselves"
+
+
+@pytest.mark.parametrize("event", ["tool_start", "tool_end", "tool_failed"])
+def test_a_step_of_any_agent(event: str) -> None:
+    step = generic(event, **{"class": "edit"}, paths=["a", 1, "b/c"])
+    assert (step.event, step.cwd, step.paths, step.whole) == (event, "/r", ["a", "b/c"], False)
+    assert generic(event, **{"class": "edit"}, path="a").paths == ["a"]
+    assert generic(event, **{"class": "edit"}, input={"file_path": "a"}).paths == ["a"]
+    assert generic(event, **{"class": "edit"}, path="b", input={"file_path": "a"}).paths == ["b"]
+    assert not generic(event, **{"class": "edit"}).whole
+
+
+@pytest.mark.parametrize(
+    ("members", "whole"),
+    [
+        ({"class": "shell"}, True),
+        ({"class": "shell", "paths": ["a"]}, True),
+        ({"class": "mcp"}, True),
+        ({"class": "other"}, True),
+        ({"class": "of our own"}, True),
+        ({"class": "other", "paths": ["a"]}, False),
+        ({"class": "read"}, False),
+        ({"tool": "sed"}, True),
+        ({"tool": "mcp__x"}, True),
+        ({"": "edit", "tool": "Edit"}, True),
+        ({}, True),
+    ],
+)
+def test_what_names_no_files_may_have_changed_any(members: dict[str, Any], whole: bool) -> None:
+    assert generic("tool_end", **members).whole is whole
+
+
+@pytest.mark.parametrize("given", [{"command": "cd ../b"}, "cd ../b"])
+def test_a_command_may_be_the_input_itself(given: object) -> None:
+    assert generic("tool_end", **{"class": "shell"}, input=given).command == "cd ../b"
+
+
+def test_a_turn_and_a_session_end() -> None:
+    assert [claude(event).ends for event in ("Stop", "SessionEnd", "SubagentStop")] == [True, True, False]
+    assert [claude(event).whole for event in ("Stop", "SessionEnd", "UserPromptSubmit")] == [True, False, False]
+    assert [generic(event).ends for event in ("turn_end", "session_end", "note")] == [True, True, False]
+    assert [generic(event).whole for event in ("turn_end", "session_end", "note")] == [True, False, False]
+
+
+@pytest.mark.parametrize("agent", DIALECTS)
+@pytest.mark.parametrize("payload", [b"", b"[]", b'{"": "shell", "cwd": 1', b'{"event": {"a": "b"}}'])
+def test_of_nonsense_nothing_is_known(agent: str, payload: bytes) -> None:
+    step = understand(agent, payload)
+    assert (step.event, step.cwd, step.paths, step.whole, step.ends, step.command) == ("", "", [], False, False, "")
