@@ -116,7 +116,8 @@ def test_the_schemas_in_the_docs_are_those_of_the_structs(name: str) -> None:
 
 
 def test_no_schema_is_left_over() -> None:
-    assert {path.name for path in SCHEMAS.iterdir()} == set(GENERATED)
+    by_hand = {"hook.json"}  # what agents say has no struct; tests/agents/test_generic.py holds it against the reader
+    assert {path.name for path in SCHEMAS.iterdir()} == {*GENERATED, *by_hand}
 
 
 def events() -> Draft202012Validator:

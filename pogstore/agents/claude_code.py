@@ -47,8 +47,9 @@ def hear(record: Record) -> Heard:
     )
     if phase in _STEPS:
         return _of_tool(basic, said, tool)
-    model = name(said.get("model")) if phase == heard.SESSION_START else None
-    return basic._replace(text=(prompt or "") if phase == heard.PROMPT else "", model=model)
+    if phase == heard.SESSION_START:
+        return basic._replace(model=name(said.get("model")), started=name(said.get("source")))
+    return basic._replace(text=(prompt or "") if phase == heard.PROMPT else "")
 
 
 def _of_tool(basic: Heard, said: Mapping[str, object], tool: str) -> Heard:

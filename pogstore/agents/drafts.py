@@ -15,10 +15,12 @@ from pogstore.draft import Draft, DraftChange, DraftText
 from pogstore.interop.claude_code import LONGEST_TITLE, UNTITLED, bounded
 from pogstore.interop.claude_edits import BODIES
 from pogstore.interop.claude_speech import line_of
-from pogstore.model import Actor, Definition, Person, Source
+from pogstore.model import Actor, Definition, Link, Person, Source, TaskId
 
 LIVE = "spool"
 """The format of the sources of events that hooks told."""
+GOES_ON = "derived_from"
+"""The link from a session's task to that of the session which it was forked from, or resumed from under another id."""
 
 
 def person(heard: Heard, behind: Person | None) -> Actor:
@@ -38,8 +40,11 @@ def agent(heard: Heard, model: str | None, behind: Person | None) -> Actor:
     )
 
 
-def defined(heard: Heard, actor: Actor) -> Draft:
-    """Returns the definition of the session's own task, from its first prompt; the same source as an import's."""
+def defined(heard: Heard, actor: Actor, parent: TaskId | None = None) -> Draft:
+    """Returns the definition of the session's own task, from its first prompt; the same source as an import's.
+
+    `parent` is the task of the session that this one goes on from.
+    """
     prompt = heard.text if heard.phase == "prompt" else None
     title = line_of(prompt or "", LONGEST_TITLE) or UNTITLED
     return Draft(
@@ -49,6 +54,7 @@ def defined(heard: Heard, actor: Actor) -> Draft:
         actor=actor,
         definition=Definition(title=title, intent=prompt, aliases=(heard.session,)),
         definition_class="private",
+        links=_goes_on(parent),
         source=Source(format=heard.agent, key=f"session/{heard.session}/defined"),
     )
 
@@ -63,13 +69,21 @@ def prompted(heard: Heard, actor: Actor) -> Draft:
     return _draft("prompted", heard, actor, texts={"text": private(bounded(heard.text))})
 
 
-def noted(heard: Heard, actor: Actor) -> Draft:
-    """Returns any other call of a hook: a topic, and all it said as text; a decision as what it is."""
+def noted(heard: Heard, actor: Actor, parent: TaskId | None = None) -> Draft:
+    """Returns any other call of a hook: a topic, and all it said as text; a decision as what it is.
+
+    What a session begins with names the task of the session that it goes on from, `parent`: it is the first event.
+    """
     if heard.phase == DECISION:
         return _draft("decided", heard, actor, texts={"text": DraftText(text=bounded(heard.text), class_="content")})
     said = heard.text or heard.record.payload.decode("utf-8", "replace")
     topic = heard.topic or f"{heard.agent}:{codec.scrub(heard.record.event)[:LONGEST_NAME] or 'unknown'}"
-    return _draft("noted", heard, actor, fields={"topic": topic}, texts={"text": private(bounded(said))})
+    draft = _draft("noted", heard, actor, fields={"topic": topic}, texts={"text": private(bounded(said))})
+    return msgspec.structs.replace(draft, links=_goes_on(parent))
+
+
+def _goes_on(parent: TaskId | None) -> tuple[Link, ...]:
+    return (Link(rel=GOES_ON, task=parent),) if parent else ()
 
 
 def observed(heard: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]) -> Draft:
@@ -141,6 +155,7 @@ def _draft(
         fields=fields or {},
         texts=texts or {},
         source=Source(format=LIVE, key=key or heard.record.id),
+        raw=private(bounded(heard.unnamed)) if heard.unnamed else None,
     )
 
 

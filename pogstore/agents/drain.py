@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from pogstore import state
-from pogstore.agents import claude_code, drafts
+from pogstore.agents import claude_code, drafts, generic
 from pogstore.agents.changes import Seen, Trees, seen_changes
 from pogstore.agents.heard import END, PROMPT, SESSION_END, Heard, Step
 from pogstore.draft import Draft, DraftChange, TaskDrafts
@@ -36,7 +36,7 @@ TWICE = 1_000_000
 _FAULTS = (PogError, ValueError, LookupError, TypeError)
 """What may be wrong with one session: its task is damaged, or a record says what no event can hold."""
 _OF_ALL = (LockHeld, NotEnabled, StaleRef)
-READERS: dict[str, Callable[[Record], Heard]] = {"claude-code": claude_code.hear}
+READERS: dict[str, Callable[[Record], Heard]] = {"claude-code": claude_code.hear, "generic": generic.hear}
 
 
 def drain(store: Store, *, wait: float = spool.WAIT, now: int | None = None) -> Drained:

@@ -25,6 +25,8 @@ class Heard(NamedTuple):
 
     `phase` is one of the words above; a tool that is about to be called or was called has a `tool`. `text` is what was
     said, `answer` what a tool answered, `edit` what a successful edit tells of itself, `given` the input of a tool.
+    `started` says why a session began (`startup`, `resume`, `fork`, `clear`, `compact`), and `unnamed` is all that was
+    said where a part of it has no other place.
     """
 
     record: Record
@@ -47,6 +49,8 @@ class Heard(NamedTuple):
     transcript: str | None = None
     parent_session: str | None = None
     in_background: bool = False
+    started: str | None = None
+    unnamed: str = ""
 
     @property
     def begins(self) -> bool:
@@ -69,6 +73,12 @@ class Heard(NamedTuple):
     def task(self) -> TaskId:
         """The session's own task."""
         return session_task_id(self.agent, self.session)
+
+    @property
+    def parent(self) -> TaskId | None:
+        """The task of the session that this one goes on from, if it is another."""
+        other = self.parent_session
+        return session_task_id(self.agent, other) if other and other != self.session else None
 
 
 class Step(NamedTuple):
