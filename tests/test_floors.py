@@ -45,7 +45,7 @@ DOORS = {
     "subprocess": ("store/gitcli.py", "agents/behind.py", "cli/demo.py", "cli/_delivery.py"),
 }
 SPAWN = "store/spawn.py"
-"""The second door to processes: a hook looks at a whole work tree, and `subprocess` alone would double what it costs."""
+"""The second door to processes: a hook that looks at a whole work tree cannot afford `subprocess`."""
 PROCESSES = ("system", "popen", "exec", "spawn", "posix_spawn", "fork")
 ENVIRONMENT = ("environ", "environb", "getenv", "getenvb", "putenv", "unsetenv")
 LAZY = {"cli/main.py": None, "__init__.py": "__getattr__"}
@@ -277,6 +277,7 @@ def test_the_house_stands(rule: Rule, package: Sources) -> None:
     assert list(rule(package)) == []
 
 
+STARTERS = " and ".join(DOORS["subprocess"])
 EMPTY = {"errors.py": "", "digest.py": "", "model.py": "", "store/__init__.py": "", "store/refs.py": ""}
 BITES: list[tuple[Rule, Sources, str]] = [
     (upward, {"model.py": "import pogstore.store"}, "model.py:1: imports pogstore.store, which is above it"),
@@ -325,17 +326,17 @@ BITES: list[tuple[Rule, Sources, str]] = [
     (
         wrong_doors,
         {"cli/main.py": "from subprocess import run"},
-        "cli/main.py:1: imports subprocess outside store/gitcli.py and cli/demo.py and cli/_delivery.py",
+        f"cli/main.py:1: imports subprocess outside {STARTERS}",
     ),
     (
         wrong_doors,
         {"work/a.py": "import os\nos.execvp('git', [])"},
-        "work/a.py:2: os.execvp outside store/gitcli.py and cli/demo.py and cli/_delivery.py",
+        f"work/a.py:2: os.execvp outside {STARTERS}",
     ),
     (
         wrong_doors,
         {"store/spawn.py": "import subprocess"},
-        "store/spawn.py:1: imports subprocess outside store/gitcli.py and cli/demo.py and cli/_delivery.py",
+        f"store/spawn.py:1: imports subprocess outside {STARTERS}",
     ),
     (hidden_imports, {"work/a.py": "def f():\n import json"}, "work/a.py:2: imports json inside a function"),
     (hidden_imports, {"work/a.py": "f = lambda: __import__('json')"}, "work/a.py:1: imports json inside a function"),
