@@ -292,7 +292,9 @@ class _Fold:
 
     def _find_task(self, name: str, git_dir: bytes) -> TaskId | None:
         layout = self._store.layout._replace(git_dir=Path(os.fsdecode(git_dir)))
-        if name:
+        if name == spool.NO_TASK:
+            return None
+        if name:  # else the record of an older hook
             try:
                 return names.resolve_task(self._store, name, lambda back: active_task(layout, back))
             except PogError:

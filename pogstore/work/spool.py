@@ -29,6 +29,8 @@ LOOK = 2_000
 CURRENT = b"current"
 SETTINGS = b"settings"
 LOST = b"lost"
+NO_TASK = "-"
+"""Says in the place of a task that the work tree was on none."""
 
 MARK = b"\n\0pog "
 """Begins a record, and stands nowhere else in a spool file: see `frame`."""
@@ -166,6 +168,12 @@ def _number(text: bytes, default: int) -> int:
     return int(text) if text.isdigit() and len(text) < 16 else default
 
 
+def task_of(git_dir: bytes) -> str:
+    """Returns the task that a work tree is on now, or `NO_TASK`: whoever drains may find another one there."""
+    first = _read_small(git_dir + b"/pog/task").split(b"\n", 1)[0]
+    return first.decode("ascii", "replace") or NO_TASK
+
+
 def _read_small(path: bytes) -> bytes:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -243,8 +251,8 @@ def encode_record(
 ) -> bytes:
     """Returns the bytes of a record; `spooled.decode_record` reads them.
 
-    `whole` says that the payload came to its end. `task` is what `POG_TASK` named, since a drainer does not see that.
-    `head` and `look` are what `look.Look` says of them, empty where that is not known. `states` come from `seen`,
+    `whole` says that the payload came to its end. `task` is what `POG_TASK` named, since a drainer does not see that,
+    or else what `task_of` found. `head` and `look` are what `look.Look` says of them, empty where that is not known. `states` come from `seen`,
     `absent` and `unseen`.
     """
     return fields(
