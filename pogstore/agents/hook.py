@@ -208,7 +208,7 @@ class _Told:
             root=root,
             payload=self.payload,
             whole=self.whole,
-            task=self.task,
+            task=self.task or spool.task_of(git_dir),
             head=head,
             look=look,
             states=states,
