@@ -12,15 +12,8 @@ import time
 
 from pogstore.agents import behind
 from pogstore.agents.dialect import DIALECTS, Step, understand
+from pogstore.work import look as looking
 from pogstore.work import sighting, spool
-
-try:
-    from pogstore.work import look as looking
-except ImportError:
-
-    class looking:
-        head_of = staticmethod(lambda *a: b"")
-
 
 TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
 
@@ -172,30 +165,38 @@ class _Told:
         directory = place[2] + _SPOOL
         try:
             max_blob, sync, patience, _ = spool.settings(directory)
-            head, look, states = self._seen(place, paths, max_blob, patience / 1000)
-            record = self._encoded(place, head, look, states)
+            seen = self._seen(place, paths, max_blob, patience / 1000)
+            record = self._encoded(place, seen)
             if aside:
                 record += spool.fields((b"aside", b"1"))
             spool.append(directory, record, sync=sync)
+            seen.remember()
         except BaseException as fault:  # noqa: BLE001 - whatever it was, the record is lost
             _count(place, spool.loss_of(fault), self.now)
 
-    def _seen(
-        self, place: sighting.Place, paths: list[bytes], max_blob: int, patience: float
-    ) -> tuple[bytes, bytes, list[bytes]]:
-        """Returns what HEAD is, what a look at the whole work tree was if there is one, and the states of files."""
-        if not self.step.whole or not patience:
-            head = looking.head_of(place[1], place[2]) if paths or self.step.whole else b""
-            return head, b"", _sightings(place[0], paths, max_blob)
-        left = patience - (time.monotonic() - self.begun)
-        try:
-            found = looking.look(place, max_blob, max(left, 0.0))
-        except Exception:  # noqa: BLE001 - what the agent said is worth more than what we can see
-            return b"", b"partial failed", _sightings(place[0], paths, max_blob)
-        named = [] if found.look == b"whole" else _sightings(place[0], paths, max_blob)
-        return found.head, found.look, [*found.states, *named]
+    def _seen(self, place: sighting.Place, paths: list[bytes], max_blob: int, patience: float) -> looking.Look:
+        """Returns what is seen of a work tree: all of it, if any file may be another and there is time, or what was
+        named.
+        """
+        if self.step.whole and patience:
+            found = self._whole(place, max_blob, patience)
+            if found.look != b"whole":
+                found.states += _sightings(place[0], paths, max_blob)
+            return found
+        head = looking.head_of(place[1], place[2]) if paths or self.step.whole else b""
+        return looking.Look(place[1], head, b"", _sightings(place[0], paths, max_blob))
 
-    def _encoded(self, place: sighting.Place, head: bytes, look: bytes, states: list[bytes]) -> bytes:
+    def _whole(self, place: sighting.Place, max_blob: int, patience: float) -> looking.Look:
+        """Looks at a whole work tree; all looks of one step share its time."""
+        left = patience - (time.monotonic() - self.begun)
+        if left <= 0:
+            return looking.Look(place[1], looking.head_of(place[1], place[2]), b"partial timeout", [])
+        try:
+            return looking.look(place, max_blob, left)
+        except Exception:  # noqa: BLE001 - what the agent said is worth more than what we can see
+            return looking.Look(place[1], b"", b"partial failed", [])
+
+    def _encoded(self, place: sighting.Place, seen: looking.Look) -> bytes:
         root, git_dir, common_dir = place
         return spool.encode_record(
             record_id=os.urandom(16).hex(),
@@ -209,9 +210,9 @@ class _Told:
             payload=self.payload,
             whole=self.whole,
             task=self.task or spool.task_of(git_dir),
-            head=head,
-            look=look,
-            states=states,
+            head=seen.head,
+            look=seen.look,
+            states=seen.states,
         )
 
 

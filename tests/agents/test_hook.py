@@ -31,7 +31,7 @@ PROCESS: Final = (
 """What the installed command does for a hook."""
 LIGHT = {
     *("pogstore", "pogstore.digest", "pogstore.work", "pogstore.work.spool", "pogstore.work.sighting"),
-    *("pogstore.work.look", "pogstore.store", "pogstore.store.spawn"),
+    *("pogstore.work.look", "pogstore.work.looked", "pogstore.work.listed", "pogstore.store", "pogstore.store.spawn"),
     *("pogstore.agents", "pogstore.agents.hook", "pogstore.agents.peek"),
     *("pogstore.agents.behind", "pogstore.agents.dialect"),
     *("blake3", "blake3.blake3", "errno", "fcntl", "select"),
