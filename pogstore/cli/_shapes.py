@@ -32,7 +32,7 @@ ERROR = "{error: {code, message, hint, retryable}}"
 """What stands on standard error if a command fails."""
 
 SHAPES: Mapping[str, str] = {
-    "init": "{enabled, changed, steps: [PHRASE]}",
+    "init": "{enabled, changed, steps: [PHRASE], snippets?: [{where, text}]}",
     "agent add": "{agent, scope, path, changed} | {agent, snippet}",
     "agent remove": "{agent, scope, path, changed, left}",
     "agent list": "[{agent, scope, path, events: [NAME], exact}]",

@@ -13,7 +13,7 @@ from pogstore.digest import hexdigest
 from pogstore.errors import Conflict, NotEnabled
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
-from pogstore.work import spool, spooled
+from pogstore.work import acknowledged, githooks, spool, spooled
 
 ENABLED = "pog.enabled"
 LOOK_TIMEOUT = "pog.lookTimeout"
@@ -81,13 +81,13 @@ def settings(store: Store) -> tuple[int, bool, int, bool]:
 
 def plan_disable(store: Store) -> list[str]:
     """Returns what disabling would do, each as a phrase; nothing if pogstore is not enabled here."""
-    steps = [f"remove {_shown(store, place)}" for place in _places(store.layout)]
+    steps = githooks.plan_unguard(store) + [f"remove {_shown(store, place)}" for place in _places(store.layout)]
     steps += [f"remove {pattern} from {HIDDEN}" for pattern in PATTERNS if pattern in _local_values(store, HIDDEN)]
     return steps + ([f"unset {ENABLED}"] if _local_values(store, ENABLED) else [])
 
 
 def disable(store: Store, *, force: bool = False) -> list[str]:
-    """Removes the spool and our settings, so that git's configuration has the bytes it had before; tasks stay.
+    """Removes the spool, our git hook and our settings, so that git's configuration has its former bytes; tasks stay.
 
     Returns what it did. Raises `Conflict`, with nothing changed, while records wait or were set aside as damaged;
     `force` lets them go too.
@@ -97,8 +97,9 @@ def disable(store: Store, *, force: bool = False) -> list[str]:
         _check_set_aside(place, force)
     for place in _places(store.layout):
         _remove(place, force)
+    githooks.unguard(store)
     _restore(store)
-    for name in (os.fsdecode(spool.LOST), _BEFORE):
+    for name in (os.fsdecode(spool.LOST), acknowledged.KEPT, _BEFORE):
         (store.layout.own / name).unlink(missing_ok=True)
     return steps
 
