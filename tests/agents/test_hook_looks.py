@@ -1,6 +1,7 @@
 """When a hook looks at a whole work tree, at which ones, and what it records where it may not or cannot."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,7 +183,7 @@ def test_all_looks_of_one_step_share_its_time(enabled: Repo, monkeypatch: pytest
         return real(place, max_blob, timeout)
 
     monkeypatch.setattr(look, "look", slow)
-    monkeypatch.setattr(hook.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     call(shell("PreToolUse", enabled.path, "cd ../feature-x"))
     assert [record.look for record in records(enabled)][1:] == ["partial timeout"]
 
