@@ -15,7 +15,8 @@ import msgspec
 from pogstore import state
 from pogstore.agents import claude_code, drafts, generic
 from pogstore.agents.changes import Seen, Trees, seen_changes
-from pogstore.agents.heard import END, PROMPT, SESSION_END, Heard, Step
+from pogstore.agents.heard import END, PROMPT, SESSION_END, SESSION_START, Heard, Step, is_over
+from pogstore.agents.transcript import Transcripts
 from pogstore.draft import Draft, DraftChange, TaskDrafts
 from pogstore.errors import LockHeld, NotEnabled, NotFound, PogError, StaleRef
 from pogstore.history import names
@@ -102,6 +103,7 @@ class _Told:
         self.calls: set[tuple[str, str]] = set()
         self.keys: set[str] = set()
         self.models: dict[str, str] = {}
+        self.parent: TaskId | None = None
         self.is_defined = False
         self.status: str | None = None
         try:
@@ -117,6 +119,7 @@ class _Told:
             if event.source is None or event.source.format != drafts.LIVE:
                 continue
             self.keys.add(event.source.key)
+            self.parent = next((each.task for each in event.links if each.rel == drafts.GOES_ON), self.parent)
             actor = event.actor
             if actor.session and actor.model and actor.agent_id is None:
                 self.models[actor.session] = actor.model
@@ -137,6 +140,7 @@ class _Fold:
                 self._begins.setdefault(heard.call, heard)
         self._waiting: dict[tuple[str, str], Heard] = {}
         self._trees = Trees(store)
+        self._transcripts = Transcripts()
         self._tasks: dict[tuple[str, bytes], TaskId | None] = {}
         self._told: dict[TaskId, _Told] = {}
         self._said: dict[tuple[str, bytes], int] = {}
@@ -232,18 +236,19 @@ class _Fold:
     def _say(self, heard: Heard) -> None:
         task = self._task(heard)
         told = self._told_in(task)
-        if heard.phase == SESSION_END:
-            for begin in [each for each in self._waiting.values() if each.session == heard.session]:
+        if heard.phase in (SESSION_START, SESSION_END):
+            for begin in [each for each in self._waiting.values() if is_over(each, heard)]:
                 self._give_up(begin)
         if heard.record.id in told.keys:
             return
-        if heard.model:
+        if heard.model and heard.agent_id is None:
             told.models[heard.session] = heard.model
         if heard.phase == PROMPT:
             self._open_task(task, heard)
             self._put(task, heard, drafts.prompted(heard, self._person(heard)))
             return
-        self._put(task, heard, drafts.noted(heard, self._agent(task, heard)))
+        parent = self._parent(task, heard) if heard.phase == SESSION_START else None
+        self._put(task, heard, drafts.noted(heard, self._agent(task, heard), parent))
         if heard.phase == SESSION_END and task == heard.task and told.status == "in_progress":
             self._move(task, heard, "in_review")
 
@@ -254,9 +259,17 @@ class _Fold:
         told = self._told_in(task)
         if not told.is_defined:
             told.is_defined = True
-            self._put(task, heard, drafts.defined(heard, self._person(heard)))
+            self._put(task, heard, drafts.defined(heard, self._person(heard), self._parent(task, heard)))
         if told.status in (None, "pending", "in_review"):
             self._move(task, heard, "in_progress")
+
+    def _parent(self, task: TaskId, heard: Heard) -> TaskId | None:
+        """Returns the task of the session that this one goes on from, once it was told of a session's own task."""
+        told = self._told_in(task)
+        if task == heard.task and told.parent is None:
+            other = heard.parent_session or self._transcripts.parent_of(heard)
+            told.parent = heard._replace(parent_session=other).parent
+        return told.parent if task == heard.task else None
 
     def _move(self, task: TaskId, heard: Heard, status: str) -> None:
         self._told_in(task).status = status
@@ -268,7 +281,9 @@ class _Fold:
         self._found.append((task, msgspec.structs.replace(draft, fields=fields)))
 
     def _agent(self, task: TaskId, heard: Heard) -> Actor:
-        model = self._told_in(task).models.get(heard.session) if heard.agent_id is None else None
+        model = heard.model or self._transcripts.model_of(heard)
+        if model is None and heard.agent_id is None:
+            model = self._told_in(task).models.get(heard.session)
         return drafts.agent(heard, model, self._trees.of(heard.record).person)
 
     def _person(self, heard: Heard) -> Actor:

@@ -15,6 +15,8 @@ from pogstore.work.spooled_record import Record
 
 LONGEST_NAME = 200
 """Characters of an id or a name that an agent may choose."""
+LONGEST_CALL = 15 * 60 * 1_000_000
+"""µs: no agent lets a tool that holds it up run as long."""
 BEGIN, END, FAILED = "begin", "end", "failed"
 PROMPT, DECISION, NOTE = "prompt", "decision", "note"
 SESSION_START, TURN_END, SESSION_END = "session-start", "turn-end", "session-end"
@@ -104,6 +106,17 @@ class Step(NamedTuple):
         if heard is None:
             raise ValueError("a step without a record")
         return heard
+
+
+def is_over(begin: Heard, at: Heard) -> bool:
+    """Says whether a call will not end any more, now that a session begins or ends: nobody told of its interruption.
+
+    Of its own session any call, but where a conversation is made shorter while sub-agents work. Of other sessions in
+    the same work tree one that has run longer than agents let a tool run: they may work beside each other.
+    """
+    if begin.session == at.session and begin.agent == at.agent:
+        return at.started != "compact"
+    return begin.record.git_dir == at.record.git_dir and at.record.time - begin.record.time > LONGEST_CALL
 
 
 def decoded(payload: bytes) -> dict[str, object]:

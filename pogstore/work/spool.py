@@ -252,8 +252,8 @@ def encode_record(
     """Returns the bytes of a record; `spooled.decode_record` reads them.
 
     `whole` says that the payload came to its end. `task` is what `POG_TASK` named, since a drainer does not see that,
-    or else what `task_of` found. `head` and `look` are what `look.Look` says of them, empty where that is not known. `states` come from `seen`,
-    `absent` and `unseen`.
+    or else what `task_of` found. `head` and `look` are what `look.Look` says of them, empty where that is not known.
+    `states` come from `seen`, `absent` and `unseen`.
     """
     return fields(
         (b"version", b"1"),
