@@ -1,4 +1,4 @@
-"""The installed hook where everything is against it: it ends in time, with 0, without a word, and what is lost is told."""
+"""The installed hook with everything against it: it ends in time, with 0, without a word, and what is lost is told."""
 
 import fcntl
 import json
