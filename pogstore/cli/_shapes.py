@@ -59,7 +59,8 @@ SHAPES: Mapping[str, str] = {
     "cancel": EVENT,
     "status": (
         "{enabled, active: {task, title, status} | null, tasks, pending, faults: [{ref, reason}], paused, "
-        "losses: [{reason, times, last}], set_aside: [FILE], hooks: [{agent, scope, path, exact}]}"
+        "losses: [{reason, times, last}], new_losses, gaps: [{reason, coverage, steps, last}], set_aside: [FILE], "
+        "hooks: [{agent, scope, path, exact}]}"
     ),
     "doctor": "{ok, checks: [{check, result, text, hint}]}",
     "drain": "{stored, pending, reason}",

@@ -4,27 +4,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pogstore.cli import _draining
-from pogstore.cli._context import Env, pass_env
+import click
+
+from pogstore.cli import _draining, _missing
+from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._installed import Hooks, installed
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import counted, echo, echo_json, safe, tell, when
+from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.errors import NotFound
 from pogstore.history.names import shortest
 from pogstore.history.tasks import Summary, summaries, summary
-from pogstore.model import STATUSES
-from pogstore.store import rows
-from pogstore.work import setup, spooled
+from pogstore.model import STATUSES, TaskId
+from pogstore.store import gaps, rows
+from pogstore.store.gaps import Gap
+from pogstore.work import acknowledged, githooks, setup, spooled
+from pogstore.work.acknowledged import Seen
 from pogstore.work.spooled import Loss
 
 DAMAGED = 3
-WHY_LOST = {
-    "full": "the disk was full",
-    "locked": "the spool was locked for too long",
-    "denied": "the system did not let the hook write",
-    "elsewhere": "the file is in a repository that is not enabled",
-    "failed": "the hook failed",
-}
+RECENT = 7 * 86_400_000_000
+"""How far back steps that were not wholly captured are told, in µs; of the active task all are."""
 
 
 class Capture(NamedTuple):
@@ -33,18 +32,31 @@ class Capture(NamedTuple):
     pending: int
     paused: bool
     losses: Sequence[Loss]
+    seen: Seen
+    gaps: Sequence[Gap]
     set_aside: Sequence[str]
     hooks: Sequence[Hooks]
+    guard_lost: bool
 
 
 @pog_command("status", {DAMAGED: "damaged store"})
+@click.option("--seen", is_flag=True, help="Acknowledge what was not captured so far: it is not told again.")
 @json_option
 @pass_env
-def command(env: Env, as_json: bool) -> int:
-    """Show the active task, how many there are, and what is missing or damaged."""
-    counts = Counter(line.status for line in summaries(env.store))
+def command(env: Env, seen: bool, as_json: bool) -> int:
+    """Show the active task, how many there are, and what is missing or damaged.
+
+    Of what agents did it says what was lost before it could be recorded, and which steps of the last week, or of the
+    active task, were recorded in part or without their effects, and why. --seen forgets nothing: counts stay, and the
+    steps keep saying it themselves.
+    """
+    lines = summaries(env.store)
+    counts = Counter(line.status for line in lines)
     faults = rows.faults(env.store.index.connection)
-    active, capture = _active(env), _capture(env)
+    active = _active(env)
+    capture = _capture(env, lines, active)
+    if seen:
+        acknowledged.acknowledge(env.store.layout, now())
     if as_json:
         echo_json({
             "enabled": env.store.enabled,
@@ -54,6 +66,8 @@ def command(env: Env, as_json: bool) -> int:
             "faults": [{"ref": ref, "reason": reason} for ref, reason in faults],
             "paused": capture.paused,
             "losses": [loss._asdict() for loss in capture.losses],
+            "new_losses": {loss.reason: new for loss in capture.losses if (new := capture.seen.new(loss))},
+            "gaps": [gap._asdict() for gap in capture.gaps],
             "set_aside": capture.set_aside,
             "hooks": [{"agent": each.agent, "scope": each.scope, "path": str(each.path), "exact": each.exact}
                       for each in capture.hooks],
@@ -62,6 +76,7 @@ def command(env: Env, as_json: bool) -> int:
         _show(env, active, counts)
         for line in _said(capture):
             echo(line)
+        _hint(capture, acknowledged_now=seen)
         for ref, reason in faults:
             echo(f"damaged: {safe(ref)}: {safe(reason)}")
     return DAMAGED if faults else 0
@@ -90,24 +105,47 @@ def _said(capture: Capture) -> Iterator[str]:
         yield "paused: nothing that agents do is recorded"
     if capture.pending:
         yield f"pending: {capture.pending}"
-    for loss in capture.losses:
-        reason = WHY_LOST.get(loss.reason, loss.reason)
-        yield f"not recorded: {counted(loss.times, 'step')}, last on {when(loss.last)}: {reason}"
+    yield from _missing.said_losses(capture.losses, capture.seen)
+    yield from _missing.said_gaps(capture.gaps)
     if capture.set_aside:
         yield f"set aside: {counted(len(capture.set_aside), 'damaged part')} of records, each in a file"
         yield from (f"  {safe(path)}" for path in capture.set_aside)
 
 
-def _capture(env: Env) -> Capture:
+def _hint(capture: Capture, *, acknowledged_now: bool) -> None:
+    for hint in _missing.hints(capture.gaps):
+        tell(f"hint: {hint}")
+    if acknowledged_now:
+        tell("what was not captured so far is not told again")
+    elif capture.gaps or any(map(capture.seen.new, capture.losses)):
+        tell("hint: 'git pog status --seen' when you have seen it")
+    if capture.guard_lost:
+        tell("warning: nothing keeps private refs from a plain 'git push' any more; see 'git pog doctor'")
+
+
+def _capture(env: Env, lines: Sequence[Summary], active: Summary | None) -> Capture:
     layout = env.store.layout
+    seen = acknowledged.seen(layout)
     places = [setup.spool_of(layout), setup.paused_of(layout)]
     return Capture(
         _draining.pending(env.store),
         setup.paused(layout),
         spooled.losses(places[0]),
+        seen,
+        gaps.gaps(env.store.index.connection, _since(lines, active, seen.time)),
         [str(path) for place in places for path in spooled.set_aside_parts(place)],
         [hooks for hooks in installed(env) if hooks.found],
+        githooks.wanted(layout) and githooks.look(env.store).lost,
     )
+
+
+def _since(lines: Sequence[Summary], active: Summary | None, seen: int) -> dict[TaskId, int]:
+    """Returns since when the steps of each task count: all of the active one, then the recent ones of others."""
+    recent = max(now() - RECENT, seen)
+    changed = sorted((line for line in lines if line.last_time > recent), key=lambda line: -line.last_time)
+    return ({active.task: seen + 1} if active else {}) | {
+        line.task: recent + 1 for line in changed if active is None or line.task != active.task
+    }
 
 
 def _active(env: Env) -> Summary | None:

@@ -142,6 +142,11 @@ def look(store: Store) -> Guard:
     return Guard(hook, "managed", manager, any(_calls(path) for path in _callers(store, hook)), wanted)
 
 
+def wanted(layout: Layout) -> bool:
+    """Says whether a person once asked for the hook; costs next to nothing."""
+    return _kept(layout) is not None
+
+
 def plan_guard(store: Store, python: str) -> list[str]:
     """Returns what `guard` would do, each as a phrase; nothing where it stands already or is another's to place."""
     found = look(store)

@@ -1,0 +1,65 @@
+"""What was not captured, in words: why, and what can be done about it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pogstore.cli._render import counted, safe, when
+from pogstore.store.gaps import UNSAID, Gap
+from pogstore.work.acknowledged import Seen
+from pogstore.work.spooled import Loss
+
+WHY_LOST = {
+    "full": "the disk was full",
+    "locked": "the spool was locked for too long",
+    "denied": "the system did not let the hook write",
+    "elsewhere": "the file is in a repository that is not enabled",
+    "failed": "the hook failed",
+}
+WHY_PARTIAL: Mapping[str, tuple[str, str | None]] = {
+    "not-compared": (
+        "nobody compared the work tree around a command",
+        "its edits show as 'observed' at the next step that names the file",
+    ),
+    "timeout": ("the comparison of the work tree took too long", "'git config pog.lookTimeout' gives it more time"),
+    "too-many": ("too many files had changed to look at each", "commit, or let git ignore what is generated"),
+    "no-git": ("the hook found no git to ask", "put git on the PATH of the agent"),
+    "failed": ("the comparison of the work tree failed", "'git status' in that work tree may say why"),
+    "ignored": ("git ignores the file", "name it in the scope of a task, if it is to be recorded"),
+    "outside": ("the file lies outside the repository", None),
+    "repository": ("the file is in a repository of its own", "run 'git pog init' there too"),
+    "submodule": ("the file is in a submodule", "run 'git pog init' there too"),
+    "directory": ("there is a directory in the file's place", None),
+    "too-large": ("the file is larger than pog.maxBlob", "only hash and size are kept; raise pog.maxBlob to keep more"),
+    "unseen": ("the file could not be read", None),
+    "no-result": (
+        "the agent never told the end of the call",
+        "it was interrupted, or its hooks were changed meanwhile",
+    ),
+    "no-before": ("nobody saw the file before the step", None),
+    "no-original": ("the import does not hold the file as it was before", None),
+    "unverified": ("the import does not hold the whole file", None),
+    "gap": ("the import lacks what happened in between", None),
+    UNSAID: ("no reason was recorded", None),
+}
+"""By the word in `coverage_reason`: why, and what helps if anything does. Other words are shown as they are."""
+
+
+def said_losses(losses: Sequence[Loss], seen: Seen) -> Iterator[str]:
+    """Yields a line for each reason for which steps were lost since a person acknowledged it."""
+    for loss in losses:
+        if times := seen.new(loss):
+            reason = WHY_LOST.get(loss.reason, loss.reason)
+            yield f"not recorded: {counted(times, 'step')}, last on {when(loss.last)}: {reason}"
+
+
+def said_gaps(gaps: Sequence[Gap]) -> Iterator[str]:
+    """Yields a line for each reason for which steps were recorded in part, or without their effects."""
+    for gap in gaps:
+        how = "recorded in part" if gap.coverage == "partial" else "recorded without effects"
+        why, _ = WHY_PARTIAL.get(gap.reason, (safe(gap.reason), None))
+        yield f"{how}: {counted(gap.steps, 'step')}, last on {when(gap.last)}: {why}"
+
+
+def hints(gaps: Sequence[Gap]) -> Iterator[str]:
+    """Yields what can be done about gaps, each hint once."""
+    found = (WHY_PARTIAL.get(gap.reason, ("", None))[1] for gap in gaps)
+    yield from dict.fromkeys(hint for hint in found if hint)
