@@ -19,7 +19,8 @@ from pogstore.store import content
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.store.store import Store
 from pogstore.work.active import worktree_id
-from pogstore.work.recorded import NOTHING, Held, Recorded, path_of
+from pogstore.work.held import NOTHING, Held, path_of
+from pogstore.work.recorded import Recorded
 from pogstore.work.spooled_record import Record
 
 _BOM = "\ufeff"

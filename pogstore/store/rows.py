@@ -83,6 +83,16 @@ def events_on_path(database: sqlite3.Connection, path: bytes) -> list[bytes]:
     return [row[0] for row in rows]
 
 
+def ids_on_path(database: sqlite3.Connection, path: bytes) -> list[EventId]:
+    """Returns the ids of the events that changed a path, or moved it away, in replay order."""
+    rows = database.execute(
+        "SELECT id FROM events WHERE n IN (SELECT event FROM changes WHERE path = ?"
+        " UNION SELECT event FROM changes WHERE came_from = ?) ORDER BY clock, id",
+        (path, path),
+    )
+    return [EventId(row[0]) for row in rows]
+
+
 def former_names(database: sqlite3.Connection, path: bytes, limit: int) -> list[bytes]:
     """Returns the paths from which events moved a file to a path, sorted, at most `limit`."""
     rows = database.execute(

@@ -4,54 +4,46 @@ By this a change that no step made is told from one that a step made, and from w
 git, and writes nothing.
 """
 
-import base64
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from pogstore import codec
+from pogstore.digest import hexdigest
 from pogstore.draft import FileVersion
-from pogstore.errors import NotFound
-from pogstore.model import BlobId, Change, OddPath, Oid, Opaque, Path, Side
-from pogstore.store import content
+from pogstore.errors import NotFound, ObjectDamaged
+from pogstore.model import BlobId, EventId, Oid, Opaque, Path, Side, Stepped
+from pogstore.store import rows
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.store.store import MAX_CONTENT, Store
 from pogstore.work.conversion import Conversion
+from pogstore.work.entries import LITERAL, Entries, Entry, in_history
+from pogstore.work.held import NOTHING, SUBMODULE, Held, Last, oid_text, path_of
 from pogstore.work.ignored import ignored
-from pogstore.work.spooled_record import Absent, Seen, Unseen
+from pogstore.work.spooled_record import Absent, Head, Seen, Unseen
 
+_LINK = "120000"
 _REGULAR = ("100644", "100755")
-_LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
+_FAULTS = {"directory": "directory", "unread": OMITTED_LARGE, "ignored": "ignored", "repository": "nested-repository"}
+"""Why it is not known what a path holds, as events say it, by the words of the spool."""
 
 
-class Held(NamedTuple):
-    """What a path held: a version; one of which only the hash is known (`side`); or nothing, where all are `None`.
+class _Noted(NamedTuple):
+    """What is taken for recorded: `held`, or what a commit has at the path."""
 
-    `fault` says why it is not known what the path held.
-    """
-
-    version: FileVersion | None = None
-    side: Side | None = None
-    fault: str | None = None
-
-    @property
-    def key(self) -> tuple[str, str] | None:
-        """Mode and BLAKE3, by which two of them are compared; `None` for a file that did not exist."""
-        if self.version is not None:
-            return self.version.mode, content.blob_id(self.version.data)
-        return (self.side.mode, self.side.blob or "") if self.side is not None else None
-
-    def same(self, other: "Held") -> bool:
-        """Says whether both are known and equal."""
-        return self.fault is None and other.fault is None and self.key == other.key
-
-
-NOTHING = Held()
-
-
-class Last(NamedTuple):
-    """What was last recorded of a path, and when, in µs."""
-
-    held: Held
+    held: Held | None
+    head: Head | None
     time: int
+    by_edit: bool = False
+
+
+class _Told(NamedTuple):
+    """What one event says of paths; `None` of one that was there, and nobody knows what it holds now."""
+
+    worktree: str | None
+    time: int
+    by_edit: bool
+    after: Mapping[Path, Held]
 
 
 class Recorded:
@@ -60,8 +52,13 @@ class Recorded:
     def __init__(self, store: Store, place: Store, worktree: str | None) -> None:
         self.store, self.place, self.worktree = store, place, worktree
         self._conversion = Conversion(place) if place.layout.work_tree else None
-        self._last: dict[bytes, Last | None] = {}
+        self._entries = Entries(store.objects)
+        self._noted: dict[bytes, _Noted] = {}
+        self._stored: dict[bytes, Last | None] = {}
+        self._told: dict[EventId, _Told] = {}
         self._ignored: dict[bytes, bool] = {}
+        self._bytes: dict[str, bytes] = {}
+        self._is_fresh = False
 
     def look_up(self, paths: Iterable[bytes]) -> None:
         """Asks git about many paths at once: which of them it ignores, and which it converts."""
@@ -71,6 +68,12 @@ class Recorded:
         found = ignored(self.place.git, new)
         self._ignored |= {path: path in found for path in new}
         self._conversion.look_up(_text(path) for path in new)
+
+    def learn(self, states: Iterable[Seen | Absent | Unseen]) -> None:
+        """Keeps the bytes that states hold, of which later ones name the hash alone, and looks up their paths."""
+        files = [state for state in states if isinstance(state, Seen)]
+        self._bytes.update((each.blake3, each.data) for each in files if each.blake3 and each.data is not None)
+        self.look_up(each.path for each in files)
 
     def is_ignored(self, path: bytes) -> bool:
         """Says whether git ignores a path that is not tracked: such contents are not kept."""
@@ -82,14 +85,39 @@ class Recorded:
         match state:
             case Absent():
                 return NOTHING
+            case Unseen(reason="submodule", commit=commit) if commit:
+                return Held(side=Side(mode=SUBMODULE, commit=oid_text(commit)))
             case Unseen(reason=reason):
-                return Held(fault="directory" if reason == "directory" else "unseen")
-            case Seen(data=None, blake3=None):
-                return Held(fault=OMITTED_LARGE)
-            case Seen(mode=mode, size=size, blake3=blake3, data=None):
-                return Held(side=Side(mode=mode, blob=BlobId(blake3 or ""), size=size, omitted=OMITTED_LARGE))
-            case Seen(path=path, mode=mode, data=data):
-                return self.cleaned(path, mode, data or b"")
+                return Held(fault=_FAULTS.get(reason, "submodule" if reason == "submodule" else "unseen"))
+            case Seen():
+                if state.data is not None:
+                    return self.cleaned(state.path, state.mode, state.data)
+                return self._kept(state) if state.kept else _unread(state)
+
+    def _kept(self, state: Seen) -> Held:
+        """Returns what a hook saw whose bytes lie elsewhere: in another record, in the store, or still in the file."""
+        data = self._bytes.get(state.blake3 or "")
+        if data is None and (last := self.last(state.path)) is not None and last.held.version is not None:
+            data = last.held.version.data if hexdigest(last.held.version.data) == state.blake3 else None
+        if data is None:
+            data = self._file(state.path, state.mode)
+            data = data if data is not None and hexdigest(data) == state.blake3 else None
+        return Held(fault="unread") if data is None else self.cleaned(state.path, state.mode, data)
+
+    def _file(self, path: bytes, mode: str) -> bytes | None:
+        """Returns what the work tree has at a path by now."""
+        root = self.place.layout.work_tree
+        if root is None:
+            return None
+        place = root / os.fsdecode(path)
+        try:
+            if mode == _LINK:
+                return os.fsencode(place.readlink())
+            file = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with os.fdopen(file, "rb") as stream:
+                return stream.read(self.store.max_blob + 1)
+        except OSError:
+            return None
 
     def cleaned(self, path: bytes, mode: str, data: bytes) -> Held:
         """Returns a file of the work tree in git's form; a fault where git will not convert it."""
@@ -101,57 +129,117 @@ class Recorded:
             clean = converted
         return Held(FileVersion(mode=mode, data=clean))
 
-    def note(self, path: bytes, held: Held, time: int) -> None:
+    @property
+    def noted(self) -> Iterable[bytes]:
+        """The paths that were noted."""
+        return self._noted.keys()
+
+    def note(self, path: bytes, held: Held, time: int, *, by_edit: bool = False) -> None:
         """Takes it that a path was recorded to hold this."""
-        self._last[path] = Last(held, time)
+        self._noted[path] = _Noted(held, None, time, by_edit)
+
+    def note_clean(self, path: bytes, head: Head | None, time: int) -> None:
+        """Takes it that a path was recorded to hold what a commit has there."""
+        self._noted[path] = _Noted(None, head, time)
+
+    def is_clean(self, path: bytes) -> bool:
+        """Says whether it was last noted that a path holds what a commit has there."""
+        return path in self._noted and self._noted[path].held is None
+
+    def last_noted(self, path: bytes) -> Last | None:
+        """Returns what was last noted of a path."""
+        noted = self._noted.get(path)
+        if noted is None:
+            return None
+        held = self.at(noted.head, path) if noted.held is None else noted.held
+        return Last(held, noted.time, noted.by_edit)
 
     def last(self, path: bytes) -> Last | None:
-        """Returns what this work tree's events last said of a path; `None` if they never did."""
-        if path not in self._last:
-            self._last[path] = self._find_last(path)
-        return self._last[path]
+        """Returns what was noted of a path, or what this work tree's events last said of it; `None` if they never did.
+
+        A version that can be read was read.
+        """
+        last = self.last_noted(path) or self.last_stored(path)
+        return last and last._replace(held=self.loaded(last.held))
+
+    def last_stored(self, path: bytes) -> Last | None:
+        """Returns what this work tree's events last said of a path; what it held was not read."""
+        if path not in self._stored:
+            self._stored[path] = self._find_last(path)
+        return self._stored[path]
 
     def _find_last(self, path: bytes) -> Last | None:
         name = path_of(path)
-        for sealed in reversed(self.store.events_on(path)):
-            event = sealed.event
-            if isinstance(event, Opaque) or event.worktree != self.worktree:
-                continue
-            changes: tuple[Change, ...] = getattr(event, "changes", ())
-            change = next((each for each in changes if each.path == name), None)
-            if change is not None:
-                unknown = change.before is None and change.after is None
-                return Last(Held(fault="no-result") if unknown else self._held_by(change.after), event.time)
+        for event_id in reversed(self._ids_on(path)):
+            told = self._told_by(event_id)
+            if told.worktree == self.worktree and name in told.after:
+                return Last(told.after[name], told.time, told.by_edit)
         return None
 
-    def _held_by(self, side: Side | None) -> Held:
-        if side is None:
-            return NOTHING
+    def _ids_on(self, path: bytes) -> list[EventId]:
+        if not self._is_fresh:
+            self.store.refresh()
+            self._is_fresh = True
+        return rows.ids_on_path(self.store.index.connection, path)
+
+    def _told_by(self, event_id: EventId) -> _Told:
+        if event_id not in self._told:
+            body = rows.body(self.store.index.connection, event_id)
+            event = codec.decode(body or b"").event
+            if isinstance(event, Opaque):
+                return self._told.setdefault(event_id, _Told("", 0, False, {}))
+            after: dict[Path, Held] = {}
+            for change in getattr(event, "changes", ()):
+                if change.from_ is not None:
+                    after[change.from_] = NOTHING
+                unknown = change.before is None and change.after is None
+                after[change.path] = Held(fault="no-result" if unknown else None, side=change.after)
+            by_edit = isinstance(event, Stepped) and event.class_ == "edit"
+            self._told[event_id] = _Told(event.worktree, event.time, by_edit, after)
+        return self._told[event_id]
+
+    def loaded(self, held: Held) -> Held:
+        """Returns what a path held with its bytes, if the store has them."""
+        side = held.side
+        if held.version is not None or side is None or not side.blob or side.omitted:
+            return held
         try:
-            data = self.store.read_content(side.blob) if side.blob and not side.omitted else None
+            return Held(FileVersion(mode=side.mode, data=self.store.read_content(side.blob)))
         except NotFound:
-            data = None
-        return Held(side=side) if data is None else Held(FileVersion(mode=side.mode, data=data))
+            return held
+
+    def at(self, head: Head | None, path: bytes) -> Held:
+        """Returns what a commit has at a path; a fault where that is not known."""
+        try:
+            return self._at(head, path)
+        except (NotFound, ObjectDamaged):
+            return Held(fault="missing")
+
+    def _at(self, head: Head | None, path: bytes) -> Held:
+        if head is None:
+            return Held(fault="no-head")
+        found = self._entries.at(head.commit, path)
+        return NOTHING if found is None else self._entry_held(*found)
+
+    def _entry_held(self, mode: str, oid: Oid) -> Held:
+        if mode == SUBMODULE:
+            return Held(side=Side(mode=SUBMODULE, commit=oid_text(oid)))
+        return Held(FileVersion(mode=mode, data=self.store.objects.read(oid, MAX_CONTENT)[1]))
 
     def was_recorded(self, path: bytes, held: Held) -> bool:
         """Says whether some event, of any work tree, left a path holding this."""
-        changes = (
-            change
-            for sealed in self.store.events_on(path)
-            for change in getattr(sealed.event, "changes", ())
-            if change.path == path_of(path) and change.after is not None
-        )
-        return held.key is not None and any((each.after.mode, each.after.blob) == held.key for each in changes)
+        if held.key is None:
+            return False
+        name = path_of(path)
+        told = (self._told_by(event_id) for event_id in self._ids_on(path))
+        return any(each.after[name].key == held.key for each in told if name in each.after)
 
     def committed(self, path: bytes) -> Held:
         """Returns what HEAD has at a path."""
         found = self._entry(path)
         if found is None:
             return NOTHING
-        mode, oid = found
-        if mode not in (*_REGULAR, "120000"):
-            return Held(fault="submodule")
-        return Held(FileVersion(mode=mode, data=self.store.objects.read(oid, MAX_CONTENT)[1]))
+        return self._entry_held(*found)
 
     def is_committed(self, path: bytes, held: Held) -> bool:
         """Says whether HEAD has this at a path, or any commit of HEAD or a branch had it: it came by git then.
@@ -165,21 +253,43 @@ class Recorded:
         if found == (held.version.mode, oid):
             return True
         arguments = ("log", "-1", "--format=%H", f"--find-object={oid}", "--branches", "HEAD", "--")
-        done = self.place.git.run(*arguments, _text(path), check=False, env=_LITERAL)
+        done = self.place.git.run(*arguments, _text(path), check=False, env=LITERAL)
         return bool(done.stdout.strip())
 
-    def _entry(self, path: bytes) -> tuple[str, Oid] | None:
-        done = self.place.git.run("ls-tree", "-z", "HEAD", "--", _text(path), check=False, env=_LITERAL)
+    def brought(self, held: Mapping[bytes, Held], head: Head | None) -> set[bytes]:
+        """Returns the paths of which git's history has what they hold, as `is_committed` says it of one; one process.
+
+        `head` is HEAD when they were seen.
+        """
+        found: set[bytes] = set()
+        rest: dict[bytes, Entry] = {}
+        for path, each in held.items():
+            if each.version is None:
+                found |= {path} if each.key is None and self._entry_at(head, path) is None else set()
+                continue
+            entry = each.version.mode, self.store.objects.name("blob", each.version.data)
+            if entry == self._entry_at(head, path):
+                found.add(path)
+            elif self.store.objects.exists(entry[1]):
+                rest[path] = entry
+        return found | (in_history(self.place.git, rest, head.commit if head is not None else "") if rest else set())
+
+    def _entry_at(self, head: Head | None, path: bytes) -> Entry | None:
+        try:
+            return self._entries.at(head.commit, path) if head is not None else None
+        except (NotFound, ObjectDamaged):
+            return None
+
+    def _entry(self, path: bytes) -> Entry | None:
+        done = self.place.git.run("ls-tree", "-z", "HEAD", "--", _text(path), check=False, env=LITERAL)
         line = done.stdout.split(b"\0")[0].partition(b"\t")[0].decode().split(" ")
         return (line[0], Oid(line[2])) if len(line) == 3 and line[1] != "tree" else None
 
 
-def path_of(path: bytes) -> Path:
-    """Returns a path as events spell it."""
-    try:
-        return path.decode()
-    except UnicodeDecodeError:
-        return OddPath(b64=base64.b64encode(path).decode("ascii"))
+def _unread(state: Seen) -> Held:
+    if state.blake3 is None:
+        return Held(fault=OMITTED_LARGE)
+    return Held(side=Side(mode=state.mode, blob=BlobId(state.blake3), size=state.size, omitted=OMITTED_LARGE))
 
 
 def _text(path: bytes) -> str:
