@@ -5,6 +5,7 @@ import fcntl
 import os
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -232,6 +233,7 @@ def test_what_is_skipped_or_assumed_unchanged_is_not_deleted(repo: Repo) -> None
 
 
 def test_a_split_index_stays_as_it_is(repo: Repo) -> None:
+    (repo.path / ".git" / "pog").mkdir()
     repo.git("config", "core.splitIndex", "true")
     repo.commit({"a": "a\n", "b": "b\n"})
     assert list((repo.path / ".git").glob("sharedindex.*"))
@@ -603,6 +605,21 @@ def test_it_inherits_no_index_of_a_hook(repo: Repo, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     assert held(repo).keys() == {b"new"}
+
+
+def test_looks_at_the_same_time_see_the_same(restless: Repo) -> None:
+    """Agents run calls beside each other; each has its own hook."""
+    before = own(restless)
+    script = (
+        "import os, sys\nfrom pogstore.work import look, sighting\n"
+        "found = look.look(sighting.find_place(os.fsencode(sys.argv[1])), 1000, 20.0)\n"
+        "found.remember()\nprint(found.look, len(found.states))"
+    )
+    command = [sys.executable, "-c", script, os.path.realpath(restless.path)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(6)]
+    assert {process.communicate(timeout=60)[0] for process in processes} == {b"b'whole' 2\n"}
+    assert own(restless) == before
+    assert held(restless).keys() == {b"f1", b"new"}
 
 
 # ---- what is bounded -------------------------------------------------------------------------------------------------
