@@ -149,7 +149,8 @@ class _Intake:
             contract = self._definition(draft.definition)
             fields["definition"] = _plain(self.batch.add_text(task, contract, draft.definition_class))
         common = self._common(task, draft)
-        changes = [self._change(task, change) for change in draft.changes]
+        known = msgspec.convert(fields.pop("changes", ()), tuple[Change, ...])  # with sides that are not stored
+        changes = [*known, *(self._change(task, change) for change in draft.changes)]
         slices = _slices(changes)
         for number, part in enumerate(slices, 1):
             own: dict[str, object] = {"changes": _plain(tuple(part))} if part else {}
