@@ -3,6 +3,8 @@
     import pogstore
 
     store = pogstore.open(".")
+    with store.task("Parse dates", by="robot") as task, task.step("format", paths=["src/parser.py"]) as step:
+        step.output = format_file("src/parser.py")
     for line in pogstore.blame(store, b"src/parser.py").lines:
         print(line.number, line.owner, line.task)
 
@@ -14,6 +16,7 @@ TYPE_CHECKING = False  # what type checkers take it for; the module `typing` wou
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from os import PathLike
     from typing import Any
 
     from pogstore.draft import (
@@ -27,12 +30,14 @@ if TYPE_CHECKING:
         AlreadyClaimed,
         AmbiguousName,
         BadInput,
+        CannotRun,
         Conflict,
         GitFailed,
         IllegalTransition,
         Incomplete,
         LinkCycle,
         LockHeld,
+        NoSuchProgram,
         NotAFile,
         NotARepository,
         NotCanonical,
@@ -135,14 +140,15 @@ if TYPE_CHECKING:
     from pogstore.state import (
         TaskState,
     )
-    from pogstore.store.store import (
-        Store,
-    )
-    from pogstore.store.store import (
-        open_store as open,  # noqa: A004 - the verb of every store
-    )
     from pogstore.work.intake import (
         Taken,
+    )
+    from pogstore.work.recorder import (
+        RecordedStep,
+        RecordedTask,
+    )
+    from pogstore.work.recorder import (
+        Recorder as Store,
     )
     from pogstore.work.tasks import (
         By,
@@ -171,6 +177,7 @@ __all__ = [
     "BlobId",
     "Budget",
     "By",
+    "CannotRun",
     "Chain",
     "Change",
     "Checked",
@@ -202,6 +209,7 @@ __all__ = [
     "LockHeld",
     "Moved",
     "Named",
+    "NoSuchProgram",
     "NoWorkTree",
     "NotAFile",
     "NotARepository",
@@ -224,6 +232,8 @@ __all__ = [
     "PogError",
     "Prompted",
     "Ran",
+    "RecordedStep",
+    "RecordedTask",
     "Redacted",
     "Refused",
     "RefusedByPolicy",
@@ -282,9 +292,10 @@ __all__ = [
 _HOMES = {
     "pogstore.draft": "Draft DraftChange DraftText FileVersion TaskDrafts",
     "pogstore.errors": """
-        AlreadyClaimed AmbiguousName BadInput Conflict GitFailed IllegalTransition Incomplete LinkCycle LockHeld
-        NoWorkTree NotAFile NotARepository NotCanonical NotEnabled NotFound NotHeld ObjectDamaged OutsideDomain PogError
-        RefusedByPolicy RemoteFailed StaleRef TaskEnded UnsafePath UnsupportedRepository WorkTreeFailed
+        AlreadyClaimed AmbiguousName BadInput CannotRun Conflict GitFailed IllegalTransition Incomplete LinkCycle
+        LockHeld NoSuchProgram NoWorkTree NotAFile NotARepository NotCanonical NotEnabled NotFound NotHeld ObjectDamaged
+        OutsideDomain PogError RefusedByPolicy RemoteFailed StaleRef TaskEnded UnsafePath UnsupportedRepository
+        WorkTreeFailed
     """,
     "pogstore.history.blame": "Blame BlamedLine blame",
     "pogstore.history.names": "Named",
@@ -300,12 +311,27 @@ _HOMES = {
         Signed Slice Source Stepped TaskId Text Usage
     """,
     "pogstore.state": "TaskState",
-    "pogstore.store.store": "Store open",
     "pogstore.work.intake": "Taken take",
+    "pogstore.work.recorder": "RecordedStep RecordedTask Store open_recorder",
     "pogstore.work.tasks": "By check claim decide define move new_task_id note read_state release review share start",
 }
-_RENAMED = {"open": "open_store"}
-_WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
+_RENAMED = {"Store": "Recorder"}
+_BEHIND = {"resolve_task": "pogstore.history.names"}
+_WHERE = _BEHIND | {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def open(path: "str | PathLike[str]" = ".", env: "dict[str, str] | None" = None) -> "Store":  # noqa: A001 - of every store
+    """Opens the store of the repository that holds a path; raises `NotARepository` or `UnsupportedRepository`.
+
+    `env` is the environment that says where the repository is and who acts, by default that of this process.
+    """
+
+    def find_task(store: "Store", name: str) -> "TaskId":
+        found: TaskId = __getattr__("resolve_task")(store, name, lambda _: None)
+        return found
+
+    opened: Store = __getattr__("open_recorder")(path, env, find_task)
+    return opened
 
 
 def record(store: "Store", drafts: "Iterable[TaskDrafts]") -> "Taken":

@@ -11,6 +11,8 @@
     ├── NotEnabled            `git pog init` was not run here
     ├── NoWorkTree            a work tree is needed and there is none
     ├── GitFailed             git answered with an error
+    ├── CannotRun             a command that is to be recorded cannot be started
+    │   └── NoSuchProgram     there is no such program
     ├── ObjectDamaged         an object cannot be read, or is not what it claims to be
     ├── StaleRef              a ref moved between reading it and writing it
     ├── LockHeld              another process holds the store's lock for too long
@@ -147,6 +149,26 @@ class GitFailed(PogError):
         detail = [line for line in stderr.strip().splitlines() if not line.startswith("hint:")]
         super().__init__(f"git {command} failed with status {status}" + (f": {detail[-1]}" if detail else ""))
         self.command, self.status, self.stderr = command, status, stderr
+
+
+class CannotRun(PogError):
+    """A command that is to be recorded cannot be started; nothing ran. Its exit status is a shell's."""
+
+    code = "cannot-run"
+    exit_status = 126
+
+    def __init__(self, program: str, reason: str) -> None:
+        super().__init__(f"cannot run '{program}': {reason}", "nothing ran, and nothing is recorded")
+        self.program, self.reason = program, reason
+
+
+class NoSuchProgram(CannotRun):
+    """The program of a command that is to be recorded does not exist."""
+
+    exit_status = 127
+
+    def __init__(self, program: str) -> None:
+        super().__init__(program, "there is no such program")
 
 
 class ObjectDamaged(PogError):

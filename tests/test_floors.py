@@ -42,7 +42,8 @@ DOORS = {
     "blake3": ("digest.py",),
     "click": ("cli/",),
     "yaml": ("interop/pog_yaml.py",),
-    "subprocess": ("store/gitcli.py", "agents/behind.py", "cli/demo.py", "cli/_delivery.py"),
+    # the command that a person records, beside git and ourselves: `work/process.py` starts no other
+    "subprocess": ("store/gitcli.py", "work/process.py", "agents/behind.py", "cli/demo.py", "cli/_delivery.py"),
 }
 SPAWN = "store/spawn.py"
 """The second door to processes: a hook that looks at a whole work tree cannot afford `subprocess`."""

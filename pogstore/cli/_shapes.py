@@ -49,6 +49,8 @@ SHAPES: Mapping[str, str] = {
     "claim": EVENT,
     "release": EVENT,
     "start": f"{{task, title, status, events: [{EVENT}]}}",
+    "run": EVENT,
+    "record": "{lines, events, task: TASK_ID | null, tasks: [TASK_ID]}",
     "note": EVENT,
     "decide": EVENT,
     "check": EVENT,

@@ -30,6 +30,8 @@ PORCELAIN: Mapping[str, Section] = {
         "claim": "Claim a task as it is defined now",
         "release": "Give a claimed task back",
         "start": "Claim a task, begin it and make it the active one of this work tree",
+        "run": "Run a command and record it: what it was given, what it printed and changed",
+        "record": "Record what any program did, from lines of JSON as the contract of hooks has them",
         "note": "Keep a note about a task",
         "decide": "Keep a decision: the question, the choice, and why",
         "check": "Tick a checklist item of a task; items count from 1",

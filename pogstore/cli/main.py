@@ -1,7 +1,7 @@
 """The entry point of `git pog`: the commands, loaded on use, and how what they raise becomes an exit status.
 
 Exit statuses: 0 done, 1 a negative answer, 3 a damaged store, 4 refused by policy, 128 cannot, 129 wrong usage, 130
-interrupted. Never 2, which agents read as "block".
+interrupted. Never 2, which agents read as "block", but where it is the status of a command that `git pog run` ran.
 """
 
 import gc
@@ -19,13 +19,14 @@ import click
 
 from pogstore.cli import _errors
 from pogstore.cli._options import EXITS, HELP_NAMES, exit_statuses
+from pogstore.cli._passed_on import PassedOn
 from pogstore.cli._render import echo
 from pogstore.cli._table import COMMANDS, PORCELAIN, module_of, unknown_command, write_sections
 from pogstore.errors import BadInput
 
 WIDEST = 100
 FORBIDDEN = 2
-"""An exit status that agents take for "block"; nothing here may end with it."""
+"""An exit status that agents take for "block"; nothing of ours may end with it."""
 COLLECTED_AFTER = 100_000
 """Objects that a process may make before cycles among them are looked for: most commands end sooner."""
 LATE = ("pygit2", "pogstore.agents.drain")
@@ -115,7 +116,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BaseException as fault:  # noqa: BLE001 - this is where every error ends
         status = _errors.report(fault, given)
-    return _errors.CANNOT if status == FORBIDDEN else status
+    return _errors.CANNOT if status == FORBIDDEN and not isinstance(status, PassedOn) else status
 
 
 def _invoke(arguments: Sequence[str]) -> int:

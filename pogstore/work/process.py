@@ -1,0 +1,264 @@
+"""Runs one command of a person's, shows what it prints at once, and keeps the beginning and the end of it.
+
+The one place that starts a program that is not ours and not git. Never a shell: the arguments reach the program as they
+were given. A stream that leads to a terminal leads to one for the program too, so that it behaves as it always does.
+"""
+
+import errno
+import fcntl
+import os
+import select
+import selectors
+import signal
+import subprocess
+import termios
+import threading
+import time
+import tty
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+from pogstore.errors import CannotRun, NoSuchProgram
+
+KEPT = 1 << 20
+"""Bytes that are kept of each stream; of a longer one the first and the last half of that."""
+GRACE = 1.0
+"""Seconds for which a stream is read on that somebody keeps open when the command has ended."""
+_TALKING = 5.0
+"""The same while there is more to read."""
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_GLANCE = 0.1
+_CHUNK = 1 << 16
+_EDGE = 1000
+
+
+class Finished(NamedTuple):
+    """How a command ended: `status` is negative for a signal. `left` says that somebody still held its streams open."""
+
+    status: int
+    stdout: str
+    stderr: str
+    microseconds: int
+    left: bool
+
+
+class Capture:
+    """The beginning and the end of a stream, in bounded memory."""
+
+    def __init__(self, limit: int = KEPT) -> None:
+        self._half = limit // 2
+        self._first, self._last = bytearray(), bytearray()
+        self.size = 0
+
+    def add(self, data: bytes) -> None:
+        """Takes note of what came next."""
+        self.size += len(data)
+        room = self._half - len(self._first)
+        self._first += data[:room]
+        self._last += data[room:]
+        if len(self._last) > 2 * self._half:
+            del self._last[: -self._half]
+
+    @property
+    def text(self) -> str:
+        """What came, as text; says how many bytes were left out in the middle.
+
+        It is cut at a line or a word if one ends near: half of a secret would pass the rules that find whole ones.
+        """
+        if self.size <= 2 * self._half:
+            return (self._first + self._last).decode("utf-8", "replace")
+        first, last = self._first, self._last[-self._half :]
+        end = max(first.rfind(mark, len(first) - _EDGE) for mark in (b"\n", b" "))
+        starts = [at for mark in (b"\n", b" ") if (at := last.find(mark, 0, _EDGE)) >= 0]
+        first, last = first[: end + 1] if end >= 0 else first, last[min(starts) + 1 if starts else 0 :]
+        cut = self.size - len(first) - len(last)
+        return f"{first.decode('utf-8', 'replace')}\n[{cut} bytes omitted]\n{last.decode('utf-8', 'replace')}"
+
+
+class Signals:
+    """Where the signals go that a process gets while it runs a command: to the command."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+
+    def handle(self, number: int, _: FrameType | None) -> None:
+        """Passes one on; of Ctrl-C the terminal has told the command itself."""
+        if number in (signal.SIGINT, signal.SIGQUIT) and _in_foreground() and self._process is not None:
+            return
+        if self._process is None:
+            self._early.append(number)
+        else:
+            self._process.send_signal(number)
+
+    def follow(self, process: "subprocess.Popen[bytes]") -> None:
+        """Sends signals to this process from now on, with those that came before it was there."""
+        self._process = process
+        for number in self._early:
+            process.send_signal(number)
+
+
+def _in_foreground() -> bool:
+    """Says whether the terminal sends its Ctrl-C to us, and so to the command, which is of our process group."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+@contextmanager
+def signals_passed_on() -> Iterator[Signals]:
+    """Lets no signal end this process in a block: what was done must still be recorded.
+
+    Signals that are ignored stay so. Outside of the main thread nothing is changed.
+    """
+    signals, before = Signals(), {}
+    if threading.current_thread() is threading.main_thread():
+        for number in FORWARDED:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                # a function, since a program would inherit it if they were ignored
+                before[number] = signal.signal(number, signals.handle)
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def execute(
+    argv: Sequence[bytes],
+    signals: Signals,
+    *,
+    cwd: Path,
+    environ: Mapping[bytes, bytes],
+    stdout: int,
+    stderr: int,
+    limit: int = KEPT,
+) -> Finished:
+    """Runs a command to its end; `stdout` and `stderr` are the descriptors on which it is shown meanwhile.
+
+    Raises `CannotRun` if there is no such program, or it cannot be started.
+    """
+    channels = [_Channel(stdout, limit), _Channel(stderr, limit)]
+    begun = time.monotonic_ns()
+    try:
+        process = _start(argv, cwd, environ, channels)
+        signals.follow(process)
+        left = _pump(process, channels)
+        status = process.wait()
+    finally:
+        for channel in channels:
+            channel.close()
+    out, err = (channel.capture.text for channel in channels)
+    return Finished(status, out, err, (time.monotonic_ns() - begun) // 1000, left)
+
+
+def _start(
+    argv: Sequence[bytes], cwd: Path, environ: Mapping[bytes, bytes], channels: "Sequence[_Channel]"
+) -> "subprocess.Popen[bytes]":
+    out, err = channels
+    try:
+        return subprocess.Popen(list(argv), stdout=out.inner, stderr=err.inner, cwd=cwd, env=dict(environ))
+    except OSError as fault:
+        program = os.fsdecode(argv[0])
+        if fault.errno == errno.ENOENT and not _exists(argv[0], cwd):
+            raise NoSuchProgram(program) from fault
+        raise CannotRun(program, fault.strerror or "no reason given") from fault
+    except ValueError as fault:  # a NUL, which no system call could pass
+        raise CannotRun(os.fsdecode(argv[0]), str(fault)) from fault
+    finally:
+        for channel in channels:
+            channel.started()
+
+
+def _exists(program: bytes, cwd: Path) -> bool:
+    """Says whether a program is there, so that it is its interpreter which is missing."""
+    return b"/" in program and os.path.lexists(cwd / os.fsdecode(program))
+
+
+class _Channel:
+    """One stream of a command: `inner` is the command's end, `outer` ours, `shown` where it is shown."""
+
+    def __init__(self, shown: int, limit: int) -> None:
+        self.shown, self.capture = shown, Capture(limit)
+        self.outer, self.inner = _terminal(shown) if os.isatty(shown) else os.pipe()
+
+    def started(self) -> None:
+        """Closes the end that the command has by now."""
+        os.close(self.inner)
+        self.inner = -1
+
+    def close(self) -> None:
+        """Closes what is open."""
+        for end in (self.inner, self.outer):
+            if end >= 0:
+                os.close(end)
+        self.inner = self.outer = -1
+
+    def pass_on(self) -> bool:
+        """Reads what has come, keeps and shows it; says whether more may come.
+
+        A reader who has gone is gone for the command too: it gets the signal that it would have got without us.
+        """
+        try:
+            data = os.read(self.outer, _CHUNK)
+        except OSError as fault:
+            if fault.errno != errno.EIO:
+                raise
+            data = b""  # of a terminal whose other end is closed
+        if not data:
+            return False
+        self.capture.add(data)
+        try:
+            _write(self.shown, data)
+        except OSError:
+            return False
+        return True
+
+
+def _terminal(like: int) -> tuple[int, int]:
+    """Returns both ends of a terminal of the same size, which leaves the bytes as they are: the outer turns them."""
+    outer, inner = os.openpty()
+    tty.setraw(inner)
+    with suppress(OSError):
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, fcntl.ioctl(like, termios.TIOCGWINSZ, bytes(8)))
+    return outer, inner
+
+
+def _pump(process: "subprocess.Popen[bytes]", channels: "Sequence[_Channel]") -> bool:
+    """Passes on what comes until the streams end; says whether they outlived the command."""
+    ended: float | None = None
+    with selectors.DefaultSelector() as selector:
+        for channel in channels:
+            selector.register(channel.outer, selectors.EVENT_READ, channel)
+        while selector.get_map():
+            ready = selector.select(_GLANCE)
+            for key, _ in ready:
+                if not key.data.pass_on():
+                    selector.unregister(key.fd)
+                    key.data.close()
+            if process.poll() is None:
+                continue
+            ended = ended or time.monotonic()
+            if time.monotonic() - ended > (_TALKING if ready else GRACE):
+                return True
+    return False
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Writes all; a descriptor that somebody made non-blocking is waited for."""
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(descriptor, rest) :]
+        except BlockingIOError:
+            select.select([], [descriptor], [])

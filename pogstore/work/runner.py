@@ -1,0 +1,160 @@
+"""Records one command that a person or an agent runs: what was run, in what, what it said, and what it changed."""
+
+import os
+import platform
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pogstore import model
+from pogstore.draft import DraftText
+from pogstore.errors import BadInput, NoSuchProgram, NoWorkTree, PogError
+from pogstore.model import Ran, Sealed, TaskId
+from pogstore.store import gitcli
+from pogstore.store.lock import locked
+from pogstore.store.store import Store
+from pogstore.work import arguments, watched
+from pogstore.work.held import path_of
+from pogstore.work.matched import OUTSIDE, Matched, match
+from pogstore.work.process import Finished, execute, signals_passed_on
+from pogstore.work.tasks import By
+from pogstore.work.watched import Watch
+
+_LONGEST_NAME = 200
+
+
+class Command(NamedTuple):
+    """A command line, where and in which environment it runs, and what is said of its files and variables."""
+
+    argv: tuple[bytes, ...]
+    cwd: Path
+    environ: Mapping[bytes, bytes]
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+class Recorded(NamedTuple):
+    """How a command ended, and its event; or `fault`, for which it could not be recorded."""
+
+    finished: Finished
+    outputs: Matched
+    event: Sealed | None = None
+    fault: PogError | OSError | None = None
+
+
+def run(
+    store: Store,
+    task: TaskId,
+    command: Command,
+    by: By,
+    *,
+    now: Callable[[], int],
+    shown: tuple[int, int] = (1, 2),
+    before_writing: Callable[[], None] = lambda: None,
+) -> Recorded:
+    """Runs a command and records it in a task as `ran`; what it prints is shown on two descriptors meanwhile.
+
+    What can be known to fail is found before anything runs: raises `NoWorkTree`, `BadInput`, `NoSuchProgram`, or what
+    the store's lock raises. `before_writing` is called when the command has ended, to store what others have told.
+    Signals go to the command; none keeps it from being recorded.
+    """
+    root = store.layout.work_tree
+    if root is None:
+        raise NoWorkTree
+    arguments.check_variables(command.variables, command.environ)
+    _check_program(command)
+    inputs = _inputs(root, command)
+    with locked(store.layout.own):
+        pass  # what cannot be recorded is not run
+    with signals_passed_on() as signals:
+        watch = Watch(store, task, None, by.time)
+        try:
+            environment = _environment(root, command)
+            finished = execute(
+                command.argv, signals, cwd=command.cwd, environ=command.environ, stdout=shown[0], stderr=shown[1]
+            )
+            outputs = match(root, command.cwd, command.outputs)
+            try:
+                before_writing()
+                found = watch.compare(store, now())
+                if finished.left:
+                    found = found._replace(coverage="partial", reason=found.reason or "still-running")
+                fields = _fields(root, command, finished, inputs, outputs)
+                watched.write(
+                    store, task, "ran", by._replace(time=now()), fields, _texts(command, finished, environment), found
+                )
+                return Recorded(finished, outputs, _event(store, task, str(fields["call_id"])))
+            except (PogError, OSError) as fault:
+                return Recorded(finished, outputs, fault=fault)
+        finally:
+            watch.close()
+
+
+def exit_status(finished: Finished) -> int:
+    """Returns what a shell would say of how a command ended: 128 and its number for a signal."""
+    return finished.status if finished.status >= 0 else 128 - finished.status
+
+
+def _check_program(command: Command) -> None:
+    program = os.fsdecode(command.argv[0])
+    path = os.fsdecode(command.environ.get(b"PATH", os.fsencode(os.defpath)))
+    found = os.path.lexists(command.cwd / program) if "/" in program else shutil.which(program, os.F_OK, path)
+    if not found:
+        raise NoSuchProgram(program)
+
+
+def _inputs(root: Path, command: Command) -> Matched:
+    found = match(root, command.cwd, command.inputs)
+    if found.unmatched:
+        raise BadInput(f"the input '{found.unmatched[0]}'", "is not there", "nothing ran")
+    if found.cut:
+        raise BadInput("the inputs", "are too many to be named in one event", "nothing ran; name fewer of them")
+    return found
+
+
+def _environment(root: Path, command: Command) -> str:
+    system = platform.uname()
+    versions = {
+        "system": f"{system.system} {system.release}",
+        "machine": system.machine,
+        "python": platform.python_version(),
+        "git": ".".join(map(str, gitcli.version())),
+    }
+    locks = arguments.lock_hashes(root, command.cwd)
+    return arguments.environment_text(versions, locks, command.environ, command.variables)
+
+
+def _fields(root: Path, command: Command, finished: Finished, inputs: Matched, outputs: Matched) -> dict[str, object]:
+    name = command.argv[0].rpartition(b"/")[2].decode("utf-8", "replace")[:_LONGEST_NAME]
+    return {
+        "tool": name or "command",
+        "class": "shell",
+        "call_id": os.urandom(16).hex(),
+        "ok": finished.status == 0,
+        "duration_ms": finished.microseconds // 1000,
+        "cwd": _cwd(root, command.cwd),
+        "exit_code": finished.status,
+        "inputs": inputs.paths,
+        "outputs": outputs.paths,
+    }
+
+
+def _cwd(root: Path, cwd: Path) -> model.Path:
+    return path_of(os.fsencode(cwd.relative_to(root))) if cwd.is_relative_to(root) else OUTSIDE
+
+
+def _texts(command: Command, finished: Finished, environment: str) -> dict[str, DraftText]:
+    said = {
+        "argv": arguments.argv_text(command.argv),
+        "stdout": finished.stdout,
+        "stderr": finished.stderr,
+        "env": environment,
+    }
+    return {name: DraftText(text=text, class_="private") for name, text in said.items() if text}
+
+
+def _event(store: Store, task: TaskId, call_id: str) -> Sealed | None:
+    found = (each for each in reversed(store.events(task)) if isinstance(each.event, Ran))
+    return next((each for each in found if isinstance(each.event, Ran) and each.event.call_id == call_id), None)
