@@ -1,7 +1,7 @@
 """What one write adds: contents, events, and the refs that move for them.
 
-Everything is gathered first and written at the end: objects (one pack if there are many), then the content refs, then
-the task refs, each by compare-and-swap. Lives under the store's lock.
+Everything is gathered first and written at the end: objects (one pack if there are many or the caller wants one), then
+the content refs, then the task refs, each by compare-and-swap. Lives under the store's lock.
 """
 
 import os
@@ -56,8 +56,9 @@ class Host(Protocol):
 class Batch:
     """The additions of one write. Nothing reaches the repository before `commit`."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, *, packed: bool = False) -> None:
         self._host = host
+        self._packed = packed
         self._objects: dict[Oid, NewObject] = {}
         self._read: dict[str, Oid | None] = {}
         self._moved: dict[str, Oid] = {}
@@ -162,7 +163,7 @@ class Batch:
         self._add_content_commits()
         if not self._moved:
             return
-        self._host.objects.write(self._objects.values(), fsync=self._host.fsync)
+        self._host.objects.write(self._objects.values(), fsync=self._host.fsync, packed=self._packed)
         if self._clock is not None:
             write_clock(self._host.layout.own, self._clock)
         for ref in sorted(self._moved, key=lambda name: (name.startswith(TASKS), name)):

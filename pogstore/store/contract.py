@@ -36,8 +36,8 @@ class Objects(Protocol):
     def name(self, kind: str, data: bytes) -> Oid:
         """Returns the oid that an object will have."""
 
-    def write(self, objects: Iterable[NewObject], *, fsync: bool) -> Path | None:
-        """Writes objects, one pack for many and loose files for few; returns the pack."""
+    def write(self, objects: Iterable[NewObject], *, fsync: bool, packed: bool = False) -> Path | None:
+        """Writes objects, one pack for many (with `packed`: for more than very few), else loose; returns the pack."""
 
 
 class Refs(Protocol):

@@ -74,15 +74,17 @@ class Git:
         hooks: bool = False,
         progress: bool = False,
         timeout: float | None = None,
+        output: IO[bytes] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Returns what a git command printed; raises `GitFailed` on a status other than 0, unless `check` is off.
 
         With `progress` its error output goes where ours goes, so that a person sees it at once; it is not returned.
+        With `output`, an open file, what it prints goes there.
         """
         done = subprocess.run(
             command(self.git_dir, self.work_tree, arguments, hooks=hooks),
             input=stdin,
-            stdout=subprocess.PIPE,
+            stdout=output or subprocess.PIPE,
             stderr=None if progress else subprocess.PIPE,
             env=environment(env),
             cwd=self.work_tree or self.git_dir,

@@ -8,6 +8,7 @@ needed: to load it takes longer than most questions.
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence
+from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from pogstore.errors import LockHeld, NotARepository, NotFound, ObjectDamaged, S
 from pogstore.model import Oid
 from pogstore.store.contract import NewObject
 from pogstore.store.ends import shared_ends
+from pogstore.store.footprint import Footprint
 from pogstore.store.layout import Layout
 from pogstore.store.loose import find_loose, oid_of, read_loose, write_loose
 from pogstore.store.pack import Base, write_pack
@@ -25,6 +27,8 @@ from pogstore.store.refs import list_refs, read_ref
 
 PACK_FROM = 64
 """So many objects in one write become a pack; fewer stay loose."""
+PACK_FEW_FROM = 3
+"""The same where a pack is wanted: it costs as much to sync as two loose objects do."""
 RETRY_SECONDS = 5.0
 MARGIN = 100
 """Lines around a change that a diff looks at: hunks slide no further than that to where a block begins."""
@@ -71,11 +75,13 @@ class Objects:
         self._repository = repository
         self._directory = repository.layout.objects
         self._kept: set[tuple[Oid, bool]] = set()
+        self._footprint = Footprint(repository.layout.own)
 
     def read(self, oid: Oid, limit: int) -> tuple[str, bytes]:
         """Returns kind and content of an object; see `contract.Objects`."""
         if find_loose(self._directory, oid) is not None:
-            return read_loose(self._directory, oid, limit=limit)
+            with suppress(NotFound):  # packed meanwhile
+                return read_loose(self._directory, oid, limit=limit)
         try:
             _, size = self._odb.read_header(oid)  # the size before the bytes: one delta can stand for gigabytes
             if size > limit:
@@ -99,12 +105,27 @@ class Objects:
         """Returns the oid that an object will have."""
         return oid_of(kind, data)
 
-    def write(self, objects: Iterable[NewObject], *, fsync: bool) -> Path | None:
-        """Writes what is not there yet: loose files for few objects, one pack for many."""
+    def kind(self, oid: Oid) -> str:
+        """Returns the kind of an object, without its bytes; raises `NotFound` or `ObjectDamaged`."""
+        try:
+            kind, _ = self._odb.read_header(oid)
+        except KeyError:
+            raise NotFound("object", oid) from None
+        except (pygit2.GitError, ValueError) as fault:
+            raise ObjectDamaged(oid, str(fault)) from fault
+        return _KINDS[int(kind)]
+
+    def write(self, objects: Iterable[NewObject], *, fsync: bool, packed: bool = False) -> Path | None:
+        """Writes what is not there yet: loose files for few objects, one pack for many, and notes what it writes."""
         wanted = list(objects)
         pygit2.settings.enable_fsync_gitdir(fsync)  # for the refs that follow
-        if len(wanted) >= PACK_FROM:
-            return write_pack(self._directory / "pack", _with_bases(wanted), fsync=fsync)
+        if len(wanted) >= (PACK_FEW_FROM if packed else PACK_FROM):
+            noted = self._footprint.note_pack
+            return write_pack(self._directory / "pack", _with_bases(wanted), fsync=fsync, announce=noted)
+        # The empty tree is wanted loose by every other process again; what is loose already may be the user's.
+        self._footprint.note_loose(
+            item.oid for item in wanted if item.data and find_loose(self._directory, item.oid) is None
+        )
         for item in wanted:
             self._write_loose(item, fsync=fsync)
         return None
@@ -145,8 +166,9 @@ class Refs:
     def compare_and_swap(self, name: str, old: Oid | None, new: Oid | None) -> None:
         """Moves a ref under git's own lock; retries while somebody else holds that lock (`git pack-refs`, for one).
 
-        An attempt may fail once the ref has moved, while it tidies up; to take that for somebody else's move would
-        be to write an event twice.
+        An attempt may fail once the ref has moved: libgit2 then syncs the ref's directory, which `git pack-refs` has
+        removed if it packed the ref meanwhile. To take that for somebody else's move would be to write an event twice,
+        and to report it as not done would be to have the user do so.
         """
         deadline = time.monotonic() + RETRY_SECONDS
         pause = 0.002
@@ -160,6 +182,8 @@ class Refs:
                 raise
             except (pygit2.GitError, OSError, KeyError, ValueError) as fault:
                 if time.monotonic() > deadline:
+                    if failed and self.read(name) == new:
+                        return None
                     raise LockHeld(name, RETRY_SECONDS) from fault
                 failed = True
             time.sleep(pause * (0.5 + random.random()))  # noqa: S311 - jitter, no secret

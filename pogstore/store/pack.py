@@ -11,7 +11,7 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
@@ -103,9 +103,10 @@ class PackWriter:
         head = _entry_header(_DELTA, len(delta)) + _distance(self._offset - place.offset)
         return head + zlib.compress(delta, self._compression), place.depth + 1
 
-    def finish(self) -> Path | None:
+    def finish(self, announce: Callable[[str], None] | None = None) -> Path | None:
         """Puts the pack and then its index in place and returns the pack's path; None if it holds no object.
 
+        `announce` is told the pack's name before anybody can see it.
         A pack of the same name has the same bytes; it is replaced, in case that one is damaged.
         """
         if not self._places:
@@ -113,6 +114,8 @@ class PackWriter:
         checksum = self._seal()
         self._write_index(_index_bytes(self._places, checksum, self._algorithm))
         path = self._pack_dir / f"pack-{checksum.hex()}.pack"
+        if announce is not None:
+            announce(path.stem)
         self._pack.replace(path)
         self._index.replace(path.with_suffix(".idx"))
         if self._fsync:
@@ -266,12 +269,16 @@ def write_pack(
     fsync: bool,
     algorithm: str = "sha1",
     compression: int = 1,
+    announce: Callable[[str], None] | None = None,
 ) -> Path | None:
-    """Writes objects (name, kind, bytes, what it is like) as one pack with its index; None if there are none."""
+    """Writes objects (name, kind, bytes, what it is like) as one pack with its index; None if there are none.
+
+    `announce` is told the pack's name before anybody can see it.
+    """
     with PackWriter(pack_dir, fsync=fsync, algorithm=algorithm, compression=compression) as writer:
         for item in objects:
             writer.add(*item)
-        return writer.finish()
+        return writer.finish(announce)
 
 
 def object_dirs(objects_dir: Path) -> list[Path]:

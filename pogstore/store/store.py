@@ -13,7 +13,7 @@ from typing import TypeVar
 from pogstore import codec
 from pogstore.errors import AmbiguousName, NotEnabled, NotFound, ObjectDamaged, StaleRef
 from pogstore.model import BlobId, EventId, Oid, Sealed, TaskId, Text
-from pogstore.store import content, layout, libgit2, rows
+from pogstore.store import content, layout, libgit2, rows, upkeep
 from pogstore.store.batch import Batch
 from pogstore.store.clock import highest, read_clock
 from pogstore.store.gitcli import Git
@@ -171,17 +171,18 @@ class Store:
             return kept
         return self._ask(lambda database: highest(rows.clocks(database)))
 
-    def transact(self, write: Callable[[Batch], _T], *, consent: bool = True) -> _T:
+    def transact(self, write: Callable[[Batch], _T], *, consent: bool = True, packed: bool = False) -> _T:
         """Runs a function that adds to a batch, then writes all of it: contents, events, refs, in this order.
 
         Holds the store's lock meanwhile. If a ref moved all the same (plain git was used), the function is run again on
-        a new batch, so it must decide from what the batch shows. An error in it writes nothing.
+        a new batch, so it must decide from what the batch shows. An error in it writes nothing. With `packed` all of it
+        is one pack, unless there is next to nothing: for writes of many events, or that come often.
         """
         if consent and not self.enabled:
             raise NotEnabled
         for attempt in range(ATTEMPTS):
             with locked(self.layout.own):
-                batch = Batch(self)
+                batch = Batch(self, packed=packed)
                 answer = write(batch)
                 try:
                     batch.commit()
@@ -189,6 +190,7 @@ class Store:
                     if attempt + 1 == ATTEMPTS:
                         raise
                 else:
+                    upkeep.keep_up(self.layout, self.git, self.objects)
                     return answer
         raise AssertionError  # pragma: no cover - the loop returns or raises
 

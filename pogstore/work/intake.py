@@ -64,7 +64,7 @@ def take(
                 progress(len(task_drafts.drafts))
         return Taken(intake.tasks, intake.events, intake.known, intake.redacted)
 
-    return store.transact(write)
+    return store.transact(write, packed=True)
 
 
 class _Intake:

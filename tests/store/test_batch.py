@@ -41,9 +41,9 @@ def test_objects_are_there_before_refs_and_contents_before_events(
     written: set[Oid] = set()
     write, swap = store.objects.write, store.refs.compare_and_swap
 
-    def write_seen(objects: Iterable[NewObject], *, fsync: bool) -> Path | None:
+    def write_seen(objects: Iterable[NewObject], *, fsync: bool, packed: bool = False) -> Path | None:
         wanted = list(objects)
-        answer = write(wanted, fsync=fsync)
+        answer = write(wanted, fsync=fsync, packed=packed)
         written.update(item.oid for item in wanted)
         steps.append("objects")
         return answer
