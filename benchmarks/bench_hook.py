@@ -36,6 +36,8 @@ def rows(options: Options) -> Iterator[Row]:
     for words, size in SIZES.items():
         ours, bare = in_turn(options.runs, hook(few, size), process(python("pass"), few))
         yield compare(f"an edit of {words} recorded", ours, Peer("python -c pass", bare), at_most=2.0)
+    ours, bare = in_turn(options.runs, any_agent(few, 1_000), process(python("pass"), few))
+    yield compare("the same, told by any agent", ours, Peer("python -c pass", bare), at_most=2.0)
     for name, (setup, command) in TOOLS.items():
         if shutil.which(command[0]) is None:
             print(f"{name}: not installed, not measured", file=sys.stderr)
@@ -57,13 +59,32 @@ def hook(place: Path, size: int) -> Callable[[], object]:
 
 def telling(command: Sequence[str], place: Path, size: int) -> Callable[[], object]:
     """Returns a function that tells a command of an edit and waits for its end."""
+    return answered(command, place, edited(place, size))
+
+
+def edited(place: Path, size: int) -> dict[str, object]:
+    """Writes a file of a size; returns what Claude Code says when it has edited it."""
     path = place / f"file_{size}.py"
     path.write_text(("value = index + 1\n" * (size // 18 + 1))[:size], "utf-8")
-    payload = json.dumps({
+    return {
         "session_id": "bench", "transcript_path": "/nowhere", "hook_event_name": "PostToolUse", "cwd": str(place),
         "tool_name": "Edit", "tool_use_id": "toolu_1", "tool_response": {"filePath": str(path)},
         "tool_input": {"file_path": str(path), "old_string": "index = 1\n", "new_string": "value = index + 1\n"},
-    }).encode()  # fmt: skip
+    }  # fmt: skip
+
+
+def any_agent(place: Path, size: int) -> Callable[[], object]:
+    """Returns a function that tells our hook of the same in the words that any agent may use."""
+    given = {"old": "index = 1\n", "new": "value = index + 1\n"}
+    return answered(pog("hook", "generic"), place, {
+        "version": 1, "agent": "bench", "session": "bench", "event": "tool_end", "cwd": str(place), "call_id": "1",
+        "tool": "edit", "class": "edit", "paths": [f"file_{size}.py"], "input": given, "output": "done",
+    })  # fmt: skip
+
+
+def answered(command: Sequence[str], place: Path, said: object) -> Callable[[], object]:
+    """Returns a function that runs a command with one JSON object on its standard input and waits for its end."""
+    payload = json.dumps(said).encode()
 
     def run() -> None:
         done = subprocess.run(command, cwd=place, input=payload, capture_output=True, check=False)
@@ -89,4 +110,4 @@ def check(place: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(rows, events=1_000, quick=20, runs=40)
+    main(rows, events=10_000, quick=20, runs=40)
