@@ -6,18 +6,16 @@ what its `before` held; a commit keeps what its parents held and explains only w
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Literal, NamedTuple
 
-from pogstore.history.lines import is_trivial, normal, score, split
+from pogstore.history.explanation import UNKNOWN, Differ, Explanation, Key, Owner, Version, fold, matches
+from pogstore.history.lines import is_trivial, normal, split
+from pogstore.history.written import Place, Written
 
-Owner = str
-"""An event id (64 digits), a commit (40 digits), or UNKNOWN."""
-UNKNOWN: Owner = ""
-Key = str
-"""Names the content of a version; equal contents have equal keys."""
-Hunks = Sequence[tuple[int, int, int, int]]
-"""(old start, old lines, new start, new lines), counted from 0."""
+Kind = Literal["edit", "shell", "observed"]
+"""What an event saw: one tool's edit, all that a command left behind, or what changed outside of every step."""
 
 SLACK = 60_000_000
 """µs by which an event may be later than the commit that holds its lines: two clocks are never the same."""
@@ -25,13 +23,24 @@ WINDOW = 3 * 86_400_000_000
 """µs for which an event's version counts as near to a commit."""
 NEAREST = 4
 SUPPORT = 20
-"""Letters and digits that an event's claims must have before they are believed."""
+"""Letters and digits that no parent had which an owner's claims must have before they are believed."""
+OLD_SUPPORT = 100
+"""The same for an event before the window, whose work a command brings back: much of a kind comes back by chance."""
+BUDGET = 16
+"""So many owners are asked for the lines that no version near in time explains."""
+COPIED = 0.5
+"""The share of lines that a new file must have in common with another to be made of it."""
+COPIED_LINES = 8
+"""So many lines that say something a new file must have to be looked at in that way."""
+SECOND = 1_000_000
+"""µs: the grain of a commit's times."""
 
 
 class EventStep(NamedTuple):
     """An event that made `after` of `before`; `chain` tells the places apart in which versions follow each other.
 
-    With `unsure` an absent `before` is one that nobody saw, not a file that did not exist.
+    With `unsure` an absent `before` is one that nobody saw, not a file that did not exist. `duration` is how long a
+    command ran, in µs, if that is known. A command and what was observed may bring back what others wrote.
     """
 
     event: Owner
@@ -40,6 +49,15 @@ class EventStep(NamedTuple):
     after: Key | None
     chain: str
     unsure: bool = False
+    kind: Kind = "edit"
+    duration: int | None = None
+
+    @property
+    def begun(self) -> int:
+        """The time from which on a commit may be the step's own; nothing that was only observed makes commits."""
+        if self.kind == "observed":
+            return self.time + SECOND
+        return self.time - (SLACK if self.duration is None else self.duration)
 
 
 class CommitStep(NamedTuple):
@@ -55,30 +73,27 @@ class CommitStep(NamedTuple):
     parents: tuple[Key, ...]
 
 
-class Version:
-    """A content with the owner of each of its lines."""
+class _Work(NamedTuple):
+    """What is to be explained for whom: a commit's or a person's text until `time`, or what an event left behind."""
 
-    __slots__ = ("committed", "content", "owners", "parent", "time")
-
-    def __init__(self, content: bytes, owners: list[Owner], parent: Key | None, time: int) -> None:
-        self.content, self.owners, self.parent, self.time = content, owners, parent, time
-        self.committed = False
-
-    @property
-    def lines(self) -> list[bytes]:
-        """Its lines, split anew each time: of a thousand versions few are asked for them."""
-        return split(self.content)
+    time: int
+    authored: int
+    rest: Owner
+    event: EventStep | None = None
 
 
 class Attribution:
     """The versions of one file, built step by step."""
 
-    def __init__(self, read: Callable[[Key], bytes | None], hunks: Callable[[bytes, bytes], Hunks]) -> None:
+    def __init__(self, read: Callable[[Key], bytes | None], hunks: Differ) -> None:
         self._read, self._hunks = read, hunks
         self._bytes: dict[Key, bytes] = {}
         self._versions: dict[Key, Version] = {}
         self._event_times: dict[Owner, int] = {}
+        self._commands: dict[Owner, EventStep] = {}
         self._commit_times: dict[Owner, int] = {}
+        self._authored: dict[Owner, int] = {}
+        self._written = Written()
         self._leaves: dict[str, Key] = {}
         self._recent: list[Key] = []
         self._landed: set[Owner] = set()
@@ -106,7 +121,7 @@ class Attribution:
         found = self._versions.get(key)
         if found is not None:
             return self._kept(key, found.owners, [parent for parent in known if not self._is_ancestor(parent, key)])
-        return self._explain(key, now, known, UNKNOWN)
+        return self._explain(key, known, _Work(now, now, UNKNOWN))
 
     def _content(self, key: Key) -> bytes | None:
         if key not in self._bytes:
@@ -118,6 +133,8 @@ class Attribution:
 
     def _take_event(self, step: EventStep) -> None:
         self._event_times[step.event] = step.time
+        if step.kind == "shell":
+            self._commands[step.event] = step
         if step.unsure and step.before is None and self._recent:
             step = step._replace(before=self._leaves.get(step.chain, self._recent[-1]))
         if step.after is None:
@@ -127,22 +144,60 @@ class Attribution:
         if after is None or (step.before is not None and self._content(step.before) is None):
             self.absent.append(step.event)
             return
-        owners = self._folded(step, after)
-        known = self._versions.get(step.after)
-        if known is None:
-            self._versions[step.after] = Version(after, owners, step.before, step.time)
-        elif not self._is_ancestor(step.after, step.before):
-            self._made_again(known, owners, step)
+        self._make(step, step.after, after)
         self._leaves[step.chain] = step.after
         self._remember(step.after)
 
-    def _folded(self, step: EventStep, after: bytes) -> list[Owner]:
-        if step.before is None:
-            return [step.event] * len(split(after))
-        if step.before not in self._versions:
+    def _make(self, step: EventStep, key: Key, after: bytes) -> None:
+        """Gives the version that an event made its owners; what was there before may keep those that it has."""
+        if step.before is not None and step.before not in self._versions:
             self._take_gap(step.before, step)
-        before = self._versions[step.before]
-        return fold(before.owners, self._hunks(self._bytes[step.before], after), step.event)
+        known = self._versions.get(key)
+        if known is not None and step.kind != "edit":
+            self._brought_back(known, key, step)
+            return
+        owners = self._folded(step, after) if step.kind == "edit" else self._left_behind(step, key)
+        if known is None:
+            self._versions[key] = Version(after, owners, step.before, step.time)
+        elif not self._is_ancestor(key, step.before):
+            self._made_again(known, owners, step)
+        else:
+            return
+        self._written.add(step.event, Place(key, step.chain))
+
+    def _folded(self, step: EventStep, after: bytes) -> list[Owner]:
+        before = self._copied_from(after) if step.before is None else self._versions[step.before]
+        if before is None:
+            return [step.event] * len(split(after))
+        return fold(before.owners, self._hunks(before.content, after), step.event)
+
+    def _copied_from(self, after: bytes) -> Version | None:
+        """Returns the newest version that a new file is made of, if it has much of it: a file moved by writing it."""
+        lines = {normal(line) for line in split(after) if not is_trivial(line)}
+        if len(lines) < COPIED_LINES:
+            return None
+        for key in reversed(self._recent):
+            other = {normal(line) for line in self._versions[key].lines if not is_trivial(line)}
+            if len(lines & other) >= COPIED * len(lines | other):
+                return self._versions[key]
+        return None
+
+    def _left_behind(self, step: EventStep, key: Key) -> list[Owner]:
+        """Returns owners for what a command left behind or what was observed: it may be what others wrote before."""
+        parents = [step.before] if step.before is not None else []
+        return self._explain(key, parents, _Work(step.time, step.time, step.event, step))
+
+    def _brought_back(self, known: Version, key: Key, step: EventStep) -> None:
+        """A content that was there before keeps its owners, unless the command that made it has committed it too."""
+        if not any(owner in self._commit_times and self._is_own(owner, step) for owner in set(known.owners)):
+            return
+        made = self._left_behind(step, key)
+        known.owners = [
+            new if new == step.event and old in self._commit_times and self._is_own(old, step) else old
+            for old, new in zip(known.owners, made, strict=True)
+        ]
+        self._landed.add(step.event)
+        self._written.add(step.event, Place(key, step.chain))
 
     def _made_again(self, known: Version, owners: list[Owner], step: EventStep) -> None:
         """A content that was there before: what was committed keeps its owners, what was discarded has new ones."""
@@ -157,11 +212,12 @@ class Attribution:
         candidates += [recent for recent in self._recent[-3:] if recent not in candidates]
         lines = Counter(split(self._bytes[key]))
         best = max(candidates, key=lambda near: (lines & Counter(self._versions[near].lines)).total(), default=None)
-        owners = self._explain(key, step.time, [best] if best else [], UNKNOWN)
+        owners = self._explain(key, [best] if best else [], _Work(step.time, step.time, UNKNOWN))
         self._versions[key] = Version(self._bytes[key], owners, best, step.time)
 
     def _take_commit(self, step: CommitStep) -> None:
         self._commit_times[step.commit] = step.time
+        self._authored[step.commit] = step.authored
         if step.after is None:
             return
         content = self._content(step.after)
@@ -170,20 +226,22 @@ class Attribution:
         parents = [parent for parent in step.parents if parent in self._versions]
         known = self._versions.get(step.after)
         if known is None:
-            owners = self._explain(step.after, step.time, parents, step.commit, step.authored)
+            work = _Work(step.time, min(step.authored, step.time), step.commit)
+            owners = self._explain(step.after, parents, work)
             known = self._versions[step.after] = Version(content, owners, parents[0] if parents else None, step.time)
         else:
             known.owners = self._committed(step, known.owners, parents)
         known.committed = True
+        self._written.add(step.commit, Place(step.after, None))
         self._landed.update(owner for owner in known.owners if owner in self._event_times)
         self._remember(step.after)
 
     def _committed(self, step: CommitStep, owners: list[Owner], parents: list[Key]) -> list[Owner]:
         found = [UNKNOWN if owner in self._commit_times else owner for owner in owners]
-        found = [UNKNOWN if self._is_later(owner, step.time) else owner for owner in found]
+        found = [UNKNOWN if self._is_withheld(owner, step) else owner for owner in found]
         found = self._kept(step.after or "", found, parents)
         kept = [owner or before for owner, before in zip(found, owners, strict=True)]
-        return [step.commit if owner == UNKNOWN or self._is_later(owner, step.time) else owner for owner in kept]
+        return [step.commit if owner == UNKNOWN or self._is_withheld(owner, step) else owner for owner in kept]
 
     def _kept(self, key: Key, owners: Sequence[Owner], parents: Sequence[Key]) -> list[Owner]:
         """Returns owners joined with those of the lines that are unchanged since some parents."""
@@ -194,8 +252,12 @@ class Attribution:
                 found[new_at] = self._joined(old[old_at], found[new_at])
         return found
 
-    def _is_later(self, owner: Owner, time: int) -> bool:
-        return self._event_times.get(owner, self._commit_times.get(owner, 0)) > time + SLACK
+    def _is_withheld(self, owner: Owner, step: CommitStep) -> bool:
+        """Whether an owner came after a commit, or may have made that commit himself of work that others had done."""
+        command = self._commands.get(owner)
+        if command is not None and command.time >= step.time - SECOND and step.authored + SECOND < command.begun:
+            return True
+        return self._event_times.get(owner, self._commit_times.get(owner, 0)) > step.time + SLACK
 
     def _joined(self, old: Owner, new: Owner) -> Owner:
         """Two histories of one line: unknown gives way to a commit, a commit to an event that is not later than it."""
@@ -220,120 +282,76 @@ class Attribution:
             self._recent.remove(key)
         self._recent = [*self._recent, key][-6:]
 
-    def _explain(
-        self, key: Key, time: int, parents: Sequence[Key], rest: Owner, authored: int | None = None
-    ) -> list[Owner]:
-        """Returns owners for a content: bound to its parents, then to the versions near it, then `rest`."""
-        work = _Explanation(split(self._bytes[key]))
+    def _explain(self, key: Key, parents: Sequence[Key], work: _Work) -> list[Owner]:
+        """Returns owners for a content: bound to its parents, then to what was written before; what is left is the
+        rest's.
+        """
+        found = Explanation(self._bytes[key], self._hunks, partial(self._may_give, work))
         for parent in parents:
-            self._bind(work, parent, key)
+            found.bind(self._versions[parent], self._joined)
         for parent in parents:
-            self._bind_spaces(work, parent)
-        for near in self._near(time, time if authored is None else min(authored, time), parents):
-            self._carry(work, near, key, time)
-        self._keep_supported(work, time if authored is None else min(authored, time), parents)
-        self._fill_between(work)
-        return [owner if owner is not None else rest for owner in work.owners]
+            found.bind_spaces(self._versions[parent])
+        if None in found.owners:
+            for near in self._near(work, parents):
+                found.carry(self._versions[near])
+            self._search(found, work)
+            found.keep_believed(partial(self._believes, work))
+            found.fill_between()
+        return [owner if owner is not None else work.rest for owner in found.owners]
 
-    def _bind(self, work: "_Explanation", parent: Key, key: Key) -> None:
-        old = self._versions[parent].owners
-        for new_at, old_at in matches(self._hunks(self._bytes[parent], self._bytes[key]), len(work.lines)):
-            owner = work.owners[new_at]
-            work.owners[new_at] = old[old_at] if owner is None else self._joined(old[old_at], owner)
-            work.bound.add(new_at)
+    def _may_give(self, work: _Work, owner: Owner) -> bool:
+        """Whether lines may be taken over from an owner: from no event that is later, from a commit only by an event.
 
-    def _bind_spaces(self, work: "_Explanation", parent: Key) -> None:
-        """A line that differs from an event's line in white space alone keeps the event."""
-        old = self._versions[parent]
-        one = b"".join(normal(line) + b"\n" for line in old.lines)
-        other = b"".join(normal(line) + b"\n" for line in work.lines)
-        for new_at, old_at in matches(self._hunks(one, other), len(work.lines)):
-            owner = old.owners[old_at]
-            if work.owners[new_at] is None and owner in self._event_times:
-                work.owners[new_at] = owner
-                work.bound.add(new_at)
+        What a command committed itself is its own.
+        """
+        if owner in self._event_times:
+            return self._event_times[owner] <= work.time + SLACK
+        return work.event is not None and owner in self._commit_times and not self._is_own(owner, work.event)
 
-    def _near(self, time: int, authored: int, parents: Sequence[Key]) -> list[Key]:
+    def _is_own(self, commit: Owner, step: EventStep) -> bool:
+        """Whether a commit may have been made by a command, of what that command wrote."""
+        return min(self._commit_times[commit], self._authored[commit] + SECOND) >= step.begun
+
+    def _near(self, work: _Work, parents: Sequence[Key]) -> list[Key]:
         """Returns the newest versions that are not later than a moment and not much older than the work in question."""
         leaves = [key for key in set(self._leaves.values()) if key not in parents]
-        recent = [key for key in leaves if authored - WINDOW <= self._versions[key].time <= time + SLACK]
+        recent = [key for key in leaves if work.authored - WINDOW <= self._versions[key].time <= work.time + SLACK]
         return sorted(recent, key=lambda key: (-self._versions[key].time, key))[:NEAREST]
 
-    def _carry(self, work: "_Explanation", near: Key, key: Key, time: int) -> None:
-        """Takes over event lines from a version near in time, each as often as the event wrote it and not more."""
-        version = self._versions[near]
-        supply = Counter((owner, normal(line)) for owner, line in zip(version.owners, version.lines, strict=True))
-        for block in blocks(self._hunks(self._bytes[near], self._bytes[key]), len(work.lines)):
-            if all(is_trivial(work.lines[new_at]) for new_at, _ in block):
-                continue
-            for new_at, old_at in block:
-                owner = version.owners[old_at]
-                wanted = (owner, normal(work.lines[new_at]))
-                if (
-                    work.owners[new_at] is None
-                    and owner in self._event_times
-                    and self._event_times[owner] <= time + SLACK
-                    and work.taken[wanted] < supply[wanted]
-                ):
-                    work.owners[new_at] = owner
-                    work.taken[wanted] += 1
-                    work.claimed.setdefault(owner, []).append(new_at)
+    def _search(self, found: Explanation, work: _Work) -> None:
+        """Takes lines over from those who wrote most of them, first in the order in which they stood, then moved."""
+        for owner in self._written.heaviest(found, self._versions, partial(self._may_come_back, work), BUDGET):
+            for version in self._sources(owner):
+                found.carry(version)
+                found.carry(version, spaces=True)
+        for owner in self._written.heaviest(found, self._versions, partial(self._may_move, work), BUDGET):
+            for version in self._sources(owner):
+                found.move(version)
 
-    def _keep_supported(self, work: "_Explanation", time: int, parents: Sequence[Key]) -> None:
-        """Drops an event's claims that rest on few letters that no parent had, if the event has landed before."""
-        had = {normal(line) for parent in parents for line in self._versions[parent].lines}
-        for owner, places in work.claimed.items():
-            fresh = sum(score(work.lines[at]) for at in places if normal(work.lines[at]) not in had)
-            pending = owner not in self._landed and time - self._event_times[owner] <= WINDOW
-            if fresh < SUPPORT and not pending:
-                for at in places:
-                    work.owners[at] = None
+    def _sources(self, owner: Owner) -> Iterator[Version]:
+        """Yields the newest version of the place where an owner wrote, and the one that he made."""
+        place = self._written.place(owner)
+        keys = [self._leaves[place.chain]] if place.chain in self._leaves else []
+        for key in dict.fromkeys([*keys, place.key]):
+            yield self._versions[key]
 
-    def _fill_between(self, work: "_Explanation") -> None:
-        """Gives free lines that stand in every file (blank ones, brackets) to the event above, between two claims."""
-        claimed = {at for owner, places in work.claimed.items() for at in places if work.owners[at] == owner}
-        above: int | None = None
-        for at in sorted(claimed):
-            between = range(above + 1, at) if above is not None else range(0)
-            if above is not None and all(work.owners[n] is None and is_trivial(work.lines[n]) for n in between):
-                for n in between:
-                    work.owners[n] = work.owners[above]
-            above = at
+    def _is_old(self, work: _Work, owner: Owner) -> bool:
+        return work.authored - self._event_times.get(owner, self._commit_times.get(owner, 0)) > WINDOW
 
+    def _may_move(self, work: _Work, owner: Owner) -> bool:
+        return self._may_give(work, owner) and not self._is_old(work, owner)
 
-class _Explanation:
-    """Owners of a content while they are being found; an absent one is still free."""
+    def _may_come_back(self, work: _Work, owner: Owner) -> bool:
+        return self._may_give(work, owner) and (work.event is not None or not self._is_old(work, owner))
 
-    def __init__(self, lines: list[bytes]) -> None:
-        self.lines = lines
-        self.owners: list[Owner | None] = [None] * len(lines)
-        self.bound: set[int] = set()
-        self.taken: Counter[tuple[Owner, bytes]] = Counter()
-        self.claimed: dict[Owner, list[int]] = {}
+    def _believes(self, work: _Work, owner: Owner, letters: int, in_context: bool) -> bool:
+        """Whether an owner's claims are believed: few letters are enough among lines that a parent had.
 
-
-def fold(owners: Sequence[Owner], hunks: Hunks, owner: Owner) -> list[Owner]:
-    """Returns the owners after a change: kept lines keep theirs, added lines are `owner`'s."""
-    folded: list[Owner] = []
-    at = 0
-    for old_start, old_lines, _, new_lines in hunks:
-        folded += owners[at:old_start]
-        folded += [owner] * new_lines
-        at = old_start + old_lines
-    return folded + list(owners[at:])
-
-
-def blocks(hunks: Hunks, new_total: int) -> list[list[tuple[int, int]]]:
-    """Returns the runs of lines that a diff leaves unchanged, as (new, old) line numbers."""
-    found = []
-    new_at = old_at = 0
-    for old_start, old_lines, new_start, new_lines in hunks:
-        found.append([(new_at + n, old_at + n) for n in range(new_start - new_at)])
-        new_at, old_at = new_start + new_lines, old_start + old_lines
-    found.append([(new_at + n, old_at + n) for n in range(new_total - new_at)])
-    return [block for block in found if block]
-
-
-def matches(hunks: Hunks, new_total: int) -> list[tuple[int, int]]:
-    """Returns the lines that a diff leaves unchanged, as (new, old) line numbers."""
-    return [pair for block in blocks(hunks, new_total) for pair in block]
+        The work of an event waits for a commit, so a commit may hold even less of it; what is old is no commit's.
+        """
+        is_old = self._is_old(work, owner)
+        if work.event is None:
+            return not is_old and (in_context or letters >= SUPPORT or owner not in self._landed)
+        if is_old and owner in self._event_times:
+            return letters >= OLD_SUPPORT
+        return in_context or letters >= SUPPORT

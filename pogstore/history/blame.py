@@ -15,7 +15,8 @@ import msgspec
 from pogstore import codec, digest, state
 from pogstore.errors import BadInput, NotFound
 from pogstore.graph import replay_order
-from pogstore.history.attribution import SLACK, UNKNOWN, Attribution, CommitStep, EventStep, Key, Owner
+from pogstore.history.attribution import SECOND, SLACK, Attribution, CommitStep, EventStep, Kind
+from pogstore.history.explanation import UNKNOWN, Key, Owner
 from pogstore.history.lines import split
 from pogstore.model import BlobId, Change, EventId, Observed, Oid, Opaque, Sealed, Side, TaskId
 from pogstore.store import gitlog, rows
@@ -24,7 +25,7 @@ from pogstore.store.gitlog import NOT_COMMITTED, CommitInfo, FormerName, LineCom
 from pogstore.store.libgit2 import line_hunks
 from pogstore.store.store import MAX_CONTENT, Store
 
-MEMO = "blame-2"
+MEMO = "blame-3"
 NAMES_MEMO = "names-2"
 BEFORE_UNSEEN = "no-before"
 """Why an event's coverage is partial if nobody saw what a file held before."""
@@ -33,7 +34,7 @@ ABSENT = "absent:"
 MOST_NAMES = 64
 """So many names of one file are looked at."""
 LONGEST_NAME = 4096
-COMMIT_DELAY = 1_000_000
+COMMIT_DELAY = SECOND
 """µs: a commit counts as made at the end of its second, so that an event of the same second comes before it."""
 
 
@@ -307,7 +308,9 @@ def _event_steps(store: Store, events: list[Sealed], names: set[bytes], of_other
             if name in names and (change.before or change.after):
                 before, after = _side_key(store, change.before), _side_key(store, change.after)
                 unsure = getattr(sealed.event, "coverage_reason", None) == BEFORE_UNSEEN
-                step = EventStep(sealed.event_id, time, before, after, _chain(sealed, name), unsure)
+                step = EventStep(
+                    sealed.event_id, time, before, after, _chain(sealed, name), unsure, _kind(sealed), _duration(sealed)
+                )
                 if not of_others.has_event(name, step):
                     found.append(step)
     return found
@@ -352,6 +355,18 @@ def _chain(sealed: Sealed, name: bytes) -> str:
     actor = event.actor
     place = (None if isinstance(event, Opaque) else event.worktree) or (actor.session if actor else None) or event.task
     return f"{place}:{name.hex()}"
+
+
+def _kind(sealed: Sealed) -> Kind:
+    """Returns what an event saw: only an edit is known to have written all that it changed."""
+    if isinstance(sealed.event, Observed):
+        return "observed"
+    return "edit" if getattr(sealed.event, "class_", "edit") == "edit" else "shell"
+
+
+def _duration(sealed: Sealed) -> int | None:
+    duration: int | None = getattr(sealed.event, "duration_ms", None)
+    return None if duration is None else duration * 1_000
 
 
 def _changes(sealed: Sealed) -> tuple[Change, ...]:

@@ -5,18 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.history.attribution import (
-    SLACK,
-    UNKNOWN,
-    WINDOW,
-    Attribution,
-    CommitStep,
-    EventStep,
-    Owner,
-    blocks,
-    fold,
-    matches,
-)
+from pogstore.history.attribution import SLACK, WINDOW, Attribution, CommitStep, EventStep, Kind
+from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold, matches
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.store.libgit2 import line_hunks
 
@@ -40,10 +30,17 @@ class World:
         self.now = 1_000 * MINUTE
 
     def event(
-        self, event: Owner, before: str | None, after: str | None, *, chain: str = "w", unsure: bool = False
+        self,
+        event: Owner,
+        before: str | None,
+        after: str | None,
+        *,
+        chain: str = "w",
+        unsure: bool = False,
+        kind: Kind = "edit",
     ) -> None:
         self.now += MINUTE
-        self.steps.append(EventStep(event, self.now, before, after, chain, unsure))
+        self.steps.append(EventStep(event, self.now, before, after, chain, unsure, kind))
 
     def commit(self, commit: Owner, after: str | None, *parents: str, authored: int | None = None) -> None:
         self.now += MINUTE

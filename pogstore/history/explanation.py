@@ -1,0 +1,234 @@
+"""One content whose lines get owners round by round, each round taking only what is still free.
+
+The rounds know versions and diffs, and nothing of events, time or storage: who may give a line away is a function.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+
+from pogstore.history.lines import is_trivial, normal, score, split
+
+Owner = str
+"""An event id (64 digits), a commit (40 digits), or UNKNOWN."""
+UNKNOWN: Owner = ""
+Key = str
+"""Names the content of a version; equal contents have equal keys."""
+Hunks = Sequence[tuple[int, int, int, int]]
+"""(old start, old lines, new start, new lines), counted from 0."""
+Differ = Callable[[bytes, bytes], Hunks]
+Block = list[tuple[int, int]]
+"""Lines that are equal in a row, as (new, old) line numbers."""
+
+MOVE = 20
+"""Letters and digits that a block of lines must have to be found where no diff aligns it."""
+SEEDS = 16
+"""So many places of one line are tried as the seed of a moved block."""
+
+
+class Version:
+    """A content with the owner of each of its lines."""
+
+    __slots__ = ("committed", "content", "owners", "parent", "time")
+
+    def __init__(self, content: bytes, owners: list[Owner], parent: Key | None, time: int) -> None:
+        self.content, self.owners, self.parent, self.time = content, owners, parent, time
+        self.committed = False
+
+    @property
+    def lines(self) -> list[bytes]:
+        """Its lines, split anew each time: of a thousand versions few are asked for them."""
+        return split(self.content)
+
+
+class Explanation:
+    """Owners of a content while they are being found; an absent one is still free."""
+
+    def __init__(self, content: bytes, hunks: Differ, may_give: Callable[[Owner], bool]) -> None:
+        self.content = content
+        self.lines = split(content)
+        self.owners: list[Owner | None] = [None] * len(self.lines)
+        self.claimed: dict[Owner, list[int]] = {}
+        self._bound: set[int] = set()
+        self._parents: list[Version] = []
+        self._in_context: set[Owner] = set()
+        self._hunks, self._may_give = hunks, may_give
+
+    @cached_property
+    def normals(self) -> list[bytes]:
+        """Its lines without white space."""
+        return [normal(line) for line in self.lines]
+
+    @cached_property
+    def trivial(self) -> list[bool]:
+        """Which of its lines stand in too many files to say who wrote them."""
+        return [is_trivial(line) for line in self.lines]
+
+    @cached_property
+    def _taken(self) -> Counter[tuple[Owner, bytes]]:
+        """How often each owner has a line already; asked for when all lines that parents had are bound."""
+        return Counter((self.owners[at] or UNKNOWN, self.normals[at]) for at in self._bound)
+
+    @cached_property
+    def weights(self) -> list[int]:
+        """How many letters and digits each line has that no parent had anywhere; asked for when all are bound."""
+        had = {normal(line) for parent in self._parents for line in parent.lines}
+        return [0 if bare in had else score(bare) for bare in self.normals]
+
+    @property
+    def free(self) -> list[int]:
+        """The lines that nobody owns yet and that say enough to ask who wrote them."""
+        return [at for at, owner in enumerate(self.owners) if owner is None and not self.trivial[at]]
+
+    def bind(self, parent: Version, joined: Callable[[Owner, Owner], Owner]) -> None:
+        """Gives each line that a parent had to its owner there; `joined` decides between several parents."""
+        for new_at, old_at in matches(self._hunks(parent.content, self.content), len(self.lines)):
+            owner = self.owners[new_at]
+            self.owners[new_at] = parent.owners[old_at] if owner is None else joined(parent.owners[old_at], owner)
+            self._bound.add(new_at)
+        self._parents.append(parent)
+
+    def bind_spaces(self, parent: Version) -> None:
+        """Leaves a line that differs from a parent's line in white space alone to its owner, if that may give it."""
+        if None not in self.owners:
+            return
+        for new_at, old_at in matches(self._hunks(_bare(parent.lines), _joined(self.normals)), len(self.lines)):
+            owner = parent.owners[old_at]
+            if self.owners[new_at] is None and self._may_give(owner):
+                self.owners[new_at] = owner
+                self._bound.add(new_at)
+
+    def carry(self, near: Version, *, spaces: bool = False) -> None:
+        """Takes over lines that a version has in the same order; with `spaces` also such as differ in white space."""
+        old, new = (_bare(near.lines), _joined(self.normals)) if spaces else (near.content, self.content)
+        supply = _Supply(near)
+        for block in blocks(self._hunks(old, new), len(self.lines)):
+            if all(self.owners[at] is not None for at, _ in block) or all(self.trivial[at] for at, _ in block):
+                continue
+            taken = [at for at, old_at in block if self._take(at, near.owners[old_at], supply)]
+            if any(at in self._bound and not self.trivial[at] for at, _ in block):
+                self._in_context.update(self.owners[at] or UNKNOWN for at in taken if not self.trivial[at])
+
+    def move(self, source: Version) -> None:
+        """Takes over blocks of free lines that a version has in another place."""
+        supply = _Supply(source)
+        at = 0
+        while at < len(self.lines):
+            block = self._moved_block(at, supply) if self.owners[at] is None else []
+            for new_at, old_at in block:
+                self._take(new_at, source.owners[old_at], supply)
+            at = block[-1][0] + 1 if block else at + 1
+
+    def _take(self, at: int, owner: Owner, supply: "_Supply") -> bool:
+        """Gives a free line to an owner who wrote it more often than he has it here; says whether he got it."""
+        wanted = (owner, self.normals[at])
+        if self.owners[at] is not None or not self._may_give(owner) or self._taken[wanted] >= supply.of[wanted]:
+            return False
+        self.owners[at] = owner
+        self._taken[wanted] += 1
+        self.claimed.setdefault(owner, []).append(at)
+        return True
+
+    def _moved_block(self, at: int, supply: "_Supply") -> Block:
+        """Returns the heaviest block of free lines around a line that stands in a version; nothing if it is light."""
+        if self.trivial[at]:
+            return []
+        found = [self._grown(at, old_at, supply.normals) for old_at in supply.places.get(self.normals[at], ())[:SEEDS]]
+        heaviest = max(found, key=self._weight, default=[])
+        return heaviest if self._weight(heaviest) >= MOVE else []
+
+    def _grown(self, at: int, old_at: int, old: list[bytes]) -> Block:
+        """Returns the free lines around a line that equal those around a line of a version."""
+        first, last = 0, 1
+        while self._is_same(at + first - 1, old_at + first - 1, old):
+            first -= 1
+        while self._is_same(at + last, old_at + last, old):
+            last += 1
+        return [(at + n, old_at + n) for n in range(first, last)]
+
+    def _is_same(self, at: int, old_at: int, old: list[bytes]) -> bool:
+        inside = 0 <= at < len(self.lines) and 0 <= old_at < len(old)
+        return inside and self.owners[at] is None and self.normals[at] == old[old_at]
+
+    def _weight(self, block: Block) -> int:
+        return sum(self.weights[new_at] for new_at, _ in block)
+
+    def keep_believed(self, believes: Callable[[Owner, int, bool], bool]) -> None:
+        """Drops the claims of an owner that are not believed.
+
+        `believes` is told how many letters and digits his lines have that no parent had, and whether one of them lies
+        in a block with a line that a parent had.
+        """
+        for owner, places in self.claimed.items():
+            letters = sum(self.weights[at] for at in places)
+            if not believes(owner, letters, owner in self._in_context):
+                for at in places:
+                    self.owners[at] = None
+
+    def fill_between(self) -> None:
+        """Gives free lines that stand in every file (blank ones, brackets) to the owner above, between two claims."""
+        claimed = {at for owner, places in self.claimed.items() for at in places if self.owners[at] == owner}
+        above: int | None = None
+        for at in sorted(claimed):
+            between = range(above + 1, at) if above is not None else range(0)
+            if above is not None and all(self.owners[n] is None and self.trivial[n] for n in between):
+                for n in between:
+                    self.owners[n] = self.owners[above]
+            above = at
+
+
+class _Supply:
+    """What a version can give away: each owner each line as often as it is his there."""
+
+    def __init__(self, version: Version) -> None:
+        self._version = version
+
+    @cached_property
+    def normals(self) -> list[bytes]:
+        return [normal(line) for line in self._version.lines]
+
+    @cached_property
+    def of(self) -> Counter[tuple[Owner, bytes]]:
+        return Counter(zip(self._version.owners, self.normals, strict=True))
+
+    @cached_property
+    def places(self) -> dict[bytes, list[int]]:
+        found: dict[bytes, list[int]] = {}
+        for at, line in enumerate(self.normals):
+            found.setdefault(line, []).append(at)
+        return found
+
+
+def fold(owners: Sequence[Owner], hunks: Hunks, owner: Owner) -> list[Owner]:
+    """Returns the owners after a change: kept lines keep theirs, added lines are `owner`'s."""
+    folded: list[Owner] = []
+    at = 0
+    for old_start, old_lines, _, new_lines in hunks:
+        folded += owners[at:old_start]
+        folded += [owner] * new_lines
+        at = old_start + old_lines
+    return folded + list(owners[at:])
+
+
+def blocks(hunks: Hunks, new_total: int) -> list[Block]:
+    """Returns the runs of lines that a diff leaves unchanged, as (new, old) line numbers."""
+    found = []
+    new_at = old_at = 0
+    for old_start, old_lines, new_start, new_lines in hunks:
+        found.append([(new_at + n, old_at + n) for n in range(new_start - new_at)])
+        new_at, old_at = new_start + new_lines, old_start + old_lines
+    found.append([(new_at + n, old_at + n) for n in range(new_total - new_at)])
+    return [block for block in found if block]
+
+
+def matches(hunks: Hunks, new_total: int) -> Block:
+    """Returns the lines that a diff leaves unchanged, as (new, old) line numbers."""
+    return [pair for block in blocks(hunks, new_total) for pair in block]
+
+
+def _bare(lines: Iterable[bytes]) -> bytes:
+    return _joined(normal(line) for line in lines)
+
+
+def _joined(normals: Iterable[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in normals)
