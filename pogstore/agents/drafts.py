@@ -118,7 +118,7 @@ def stepped(step: Step, actor: Actor) -> Draft:
     record = (step.begin or heard).record if heard.call_id else heard.record
     return msgspec.structs.replace(
         draft,
-        changes=() if step.odd_changes else step.changes,
+        changes=step.changes,
         source=Source(format=LIVE, key=record.id),
         inferred=step.inferred or None,
     )
@@ -126,14 +126,16 @@ def stepped(step: Step, actor: Actor) -> Draft:
 
 def _texts(step: Step, ok: bool) -> dict[str, DraftText]:
     heard = step.heard
-    if step.reason == "ignored" and heard.tool_class == "edit":  # they would quote a file whose contents are not kept
+    if step.reason == "ignored" and heard.tool_class in ("edit", "other"):
+        # they would quote a file whose contents are not kept
         return {}
     given = heard.given
+    known = step.known and heard.edit is not None  # only of tools that we know do we know what repeats the change
     if isinstance(given, dict):
-        given = {name: value for name, value in given.items() if not (step.known and name in BODIES)}
+        given = {name: value for name, value in given.items() if not (known and name in BODIES)}
     texts = {"input": private(as_json(given))} if given else {}
     answer = step.end.answer if step.end else ""
-    if answer and not step.known and not (ok and heard.tool_class == "read"):
+    if answer and not known and not (ok and heard.tool_class == "read"):
         texts["output"] = private(bounded(answer))
     return texts
 

@@ -90,7 +90,7 @@ class Step(NamedTuple):
     end: Heard | None
     changes: tuple[DraftChange, ...] = ()
     odd_changes: tuple[object, ...] = ()
-    """Changes as plain values, of which a side is not stored; then these are all there are."""
+    """Further changes, as plain values, of which a side is not stored."""
     coverage: str | None = None
     reason: str | None = None
     inferred: bool = False
