@@ -72,8 +72,13 @@ class Recorded:
     def learn(self, states: Iterable[Seen | Absent | Unseen]) -> None:
         """Keeps the bytes that states hold, of which later ones name the hash alone, and looks up their paths."""
         files = [state for state in states if isinstance(state, Seen)]
-        self._bytes.update((each.blake3, each.data) for each in files if each.blake3 and each.data is not None)
+        self.keep_bytes(files)
         self.look_up(each.path for each in files)
+
+    def keep_bytes(self, states: Iterable[Seen | Absent | Unseen]) -> None:
+        """Keeps the bytes that states hold, of which others name the hash alone."""
+        files = (state for state in states if isinstance(state, Seen))
+        self._bytes.update((each.blake3, each.data) for each in files if each.blake3 and each.data is not None)
 
     def is_ignored(self, path: bytes) -> bool:
         """Says whether git ignores a path that is not tracked: such contents are not kept."""

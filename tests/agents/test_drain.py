@@ -208,7 +208,7 @@ def test_shell_and_reading_steps_keep_what_importers_keep(repo: Repo, store: Sto
     live.end(live.begin("Read", {"file_path": str(repo.path / "README")}), {"file": {"content": "secret text"}})
     drained(store, live)
     shell, read = steps(store, live.task)
-    assert (shell.class_, shell.coverage, shell.coverage_reason) == ("shell", "none", "not-compared")
+    assert (shell.class_, shell.coverage, shell.coverage_reason) == ("shell", "exact", None)
     assert shell.output is not None
     assert store.read_text(shell.output) == "done"
     assert (read.class_, read.output) == ("read", None)
@@ -699,9 +699,9 @@ def test_a_bare_repository_with_linked_work_trees(repo: Repo, tmp_path: Path) ->
 def test_a_shell_call_that_names_a_file_is_named_by_what_is_observed(repo: Repo, store: Store) -> None:
     live = Live(repo.path)
     live.edit("README", "a project", "one")
-    (repo.path / "README").write_text("sorted\n")
-    call_id = live.shell("sed -i s/one/sorted/ README")
+    call_id = live.shell("sleep 1 && sed -i s/one/sorted/ README &")
     live.shell("ls")
+    (repo.path / "README").write_text("sorted\n")
     live.edit("README", "sorted", "two")
     drained(store, live)
     (gap,) = [event for event in events(store, live.task) if isinstance(event, Observed)]

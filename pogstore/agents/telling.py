@@ -1,0 +1,113 @@
+"""Whose task and whose doing each thing is that hooks told, and the drafts that they become, in order."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from pogstore.agents import drafts
+from pogstore.agents.heard import Heard, Step
+from pogstore.agents.told import Told, find_task
+from pogstore.agents.transcript import Transcripts
+from pogstore.agents.trees import Trees
+from pogstore.draft import Draft, DraftChange
+from pogstore.model import Actor, TaskId
+from pogstore.store.store import Store
+from pogstore.work.compared import base_of
+
+
+class Telling:
+    """The drafts of one drain: `found` holds them with their tasks."""
+
+    def __init__(self, store: Store, trees: Trees) -> None:
+        self._store, self._trees = store, trees
+        self._transcripts = Transcripts()
+        self._tasks: dict[tuple[str, bytes], TaskId | None] = {}
+        self._told: dict[TaskId, Told] = {}
+        self.found: list[tuple[TaskId, Draft]] = []
+
+    def task(self, heard: Heard) -> TaskId:
+        """Returns the task that a hook call belongs to: the one named, the active one, or the session's own."""
+        record = heard.record
+        key = (record.task, record.git_dir)
+        if key not in self._tasks:
+            self._tasks[key] = find_task(self._store, *key)
+        return self._tasks[key] or heard.task
+
+    def told(self, heard: Heard) -> Told:
+        """Returns what the store knows of the task of a hook call."""
+        return self._told_in(self.task(heard))
+
+    def _told_in(self, task: TaskId) -> Told:
+        if task not in self._told:
+            self._told[task] = Told(self._store, task)
+        return self._told[task]
+
+    def step(self, first: Heard, step: Step) -> None:
+        """Tells of a tool call, whose first record is given."""
+        task = self.task(first)
+        self.open_task(first)
+        self._told_in(task).calls.add(first.call)
+        step = step._replace(base=base_of(step.heard.record.head))
+        draft = drafts.stepped(step, self._agent(task, step.heard))
+        self._put(task, step.heard, msgspec.structs.replace(draft, changes=step.changes))
+
+    def observed(
+        self, first: Heard, at: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]
+    ) -> None:
+        """Tells of what changed outside of every step, in the task of one hook call and the work tree of another."""
+        self._put(self.task(first), at, drafts.observed(at, key, changes, fields))
+
+    def prompt(self, heard: Heard) -> None:
+        """Tells of an instruction."""
+        self.open_task(heard)
+        self._put(self.task(heard), heard, drafts.prompted(heard, self._person(heard)))
+
+    def note(self, heard: Heard, *, begins_session: bool) -> None:
+        """Tells of anything else."""
+        task = self.task(heard)
+        parent = self._parent(task, heard) if begins_session else None
+        self._put(task, heard, drafts.noted(heard, self._agent(task, heard), parent))
+
+    def close_task(self, heard: Heard) -> None:
+        """Brings a session's own task into review."""
+        task = self.task(heard)
+        if task == heard.task and self._told_in(task).status == "in_progress":
+            self._move(task, heard, "in_review")
+
+    def open_task(self, heard: Heard) -> None:
+        """Opens a session's own task at its first prompt or step, and again when the session is resumed."""
+        task = self.task(heard)
+        if task != heard.task:
+            return
+        told = self._told_in(task)
+        if not told.is_defined:
+            told.is_defined = True
+            self._put(task, heard, drafts.defined(heard, self._person(heard), self._parent(task, heard)))
+        if told.status in (None, "pending", "in_review"):
+            self._move(task, heard, "in_progress")
+
+    def _parent(self, task: TaskId, heard: Heard) -> TaskId | None:
+        """Returns the task of the session that this one goes on from, once it was told of a session's own task."""
+        told = self._told_in(task)
+        if task == heard.task and told.parent is None:
+            other = heard.parent_session or self._transcripts.parent_of(heard)
+            told.parent = heard._replace(parent_session=other).parent
+        return told.parent if task == heard.task else None
+
+    def _move(self, task: TaskId, heard: Heard, status: str) -> None:
+        self._told_in(task).status = status
+        self._put(task, heard, drafts.moved(heard, status, self._agent(task, heard)))
+
+    def _put(self, task: TaskId, heard: Heard, draft: Draft) -> None:
+        worktree = self._trees.of(heard.record).worktree
+        fields = draft.fields | ({"worktree": worktree} if worktree else {})
+        self.found.append((task, msgspec.structs.replace(draft, fields=fields)))
+
+    def _agent(self, task: TaskId, heard: Heard) -> Actor:
+        model = heard.model or self._transcripts.model_of(heard)
+        if model is None and heard.agent_id is None:
+            model = self._told_in(task).models.get(heard.session)
+        return drafts.agent(heard, model, self._trees.of(heard.record).person)
+
+    def _person(self, heard: Heard) -> Actor:
+        return drafts.person(heard, self._trees.of(heard.record).person)
