@@ -16,7 +16,7 @@ _NAMED = ("file_path", "notebook_path", "path")
 """What a call's input has for the one file that it edits."""
 _GIVEN = (*_NAMED, "command")
 CLASSES = ("edit", "shell", "read", "mcp")
-"""What an agent may call a tool; every other word is `other`."""
+"""What an agent may class a tool as; every other word is `other`."""
 
 
 class Dialect:
@@ -94,7 +94,7 @@ class Step:
 def understand(agent: str, payload: bytes) -> Step:
     """Returns what an agent says; the least that one can know for what is no JSON."""
     names = DIALECTS[agent]
-    members = {names.event, names.cwd, names.tool, names.given, *names.own}
+    members = {names.event, names.cwd, names.tool, names.given, *names.own, *names.paths}
     said = peek(payload, members, {names.given: _GIVEN}, names.paths)
     step = Step(said.get(names.event, ""), said.get(names.cwd, ""))
     step.ends, step.whole = step.event in names.ends, step.event in names.looks
@@ -106,26 +106,25 @@ def understand(agent: str, payload: bytes) -> Step:
 def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
     """Tells of a tool call: what a tool changes that names no files, only a look at everything can tell."""
     class_ = _class(names, said)
-    arrays = tuple(f"{name}." for name in names.paths)
-    step.paths = [value for name, value in said.items() if arrays and name.startswith(arrays)]
-    if not step.paths and (class_ == "edit" or arrays):
-        step.paths = _named(names, said, class_)
+    if names.own:
+        step.paths = _own_paths(names, said)
+    elif class_ == "edit":
+        step.paths = [said[name] for name in (f"{names.given}.{each}" for each in _NAMED) if said.get(name)][:1]
     step.whole = class_ in ("shell", "mcp") or (class_ == "other" and bool(names.own) and not step.paths)
     if step.whole:
         step.command = said.get(f"{names.given}.command", "") or said.get(names.given, "")
 
 
-def _named(names: Dialect, said: dict[str, str], class_: str) -> list[str]:
-    """Returns the one file that a call names: beside its input, or in it if it is an edit."""
-    places = [name for name in names.own if name == "path"]
-    if class_ == "edit":
-        places += [f"{names.given}.{name}" for name in _NAMED]
-    return [said[name] for name in places if said.get(name)][:1]
+def _own_paths(names: Dialect, said: dict[str, str]) -> list[str]:
+    """Returns the files that an agent says it writes: those of an array, or the one that it names."""
+    prefixes = tuple(f"{name}." for name in names.paths)
+    several = [value for name, value in said.items() if name.startswith(prefixes)]
+    return [value for value in several or [said.get(name, "") for name in ("path", *names.paths)] if value]
 
 
 def _class(names: Dialect, said: dict[str, str]) -> str:
+    if names.own:
+        told = said.get("class", "")
+        return told if told in CLASSES else "other"
     tool = said.get(names.tool, "")
-    known = said.get("class", "") if "class" in names.own else names.of_tool.get(tool, "")
-    if known:
-        return known if known in CLASSES else "other"
-    return "mcp" if tool.startswith("mcp__") else "other"
+    return names.of_tool.get(tool, "") or ("mcp" if tool.startswith("mcp__") else "other")

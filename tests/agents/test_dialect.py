@@ -5,10 +5,14 @@ from typing import Any
 
 import pytest
 
-from pogstore.agents import dialect
+from pogstore.agents import dialect, heard
+from pogstore.agents import generic as generic_said
 from pogstore.agents.dialect import DIALECTS, Step, understand
 from pogstore.agents.drain import READERS
+from pogstore.agents.generic import paths_of
 from pogstore.interop.claude_session import CLASSES
+
+STEPS = (heard.BEGIN, heard.END, heard.FAILED)
 
 
 def understood(agent: str, **members: Any) -> Step:
@@ -26,6 +30,13 @@ def generic(event: str, **members: Any) -> Step:
 @pytest.mark.parametrize(("tools", "class_"), [(dialect.EDITS, "edit"), (dialect.SHELLS, "shell")])
 def test_the_classes_of_tools_are_those_of_the_transcripts(tools: tuple[str, ...], class_: str) -> None:
     assert set(tools) == {tool for tool, each in CLASSES.items() if each == class_}
+
+
+def test_the_contract_has_one_spelling() -> None:
+    assert set(DIALECTS["generic"].steps) == {word for word, each in generic_said.EVENTS.items() if each in STEPS}
+    assert {*dialect.CLASSES, "other"} == set(generic_said.CLASSES)
+    own = DIALECTS["generic"]
+    assert {own.event, own.cwd, own.tool, own.given, *own.own, *own.paths} <= generic_said.MEMBERS
 
 
 def test_who_is_heard_is_understood() -> None:
@@ -48,8 +59,9 @@ def test_a_step_of_any_agent(event: str) -> None:
     step = generic(event, **{"class": "edit"}, paths=["a", 1, "b/c"])
     assert (step.event, step.cwd, step.paths, step.whole) == (event, "/r", ["a", "b/c"], False)
     assert generic(event, **{"class": "edit"}, path="a").paths == ["a"]
-    assert generic(event, **{"class": "edit"}, input={"file_path": "a"}).paths == ["a"]
-    assert generic(event, **{"class": "edit"}, path="b", input={"file_path": "a"}).paths == ["b"]
+    assert generic(event, **{"class": "edit"}, paths="a").paths == ["a"]
+    assert generic(event, **{"class": "edit"}, paths=["", "b"], path="a").paths == ["b"]
+    assert generic(event, **{"class": "edit"}, input={"file_path": "a"}).paths == [], "nothing is guessed"
     assert not generic(event, **{"class": "edit"}).whole
 
 
@@ -64,7 +76,7 @@ def test_a_step_of_any_agent(event: str) -> None:
         ({"class": "other", "paths": ["a"]}, False),
         ({"class": "read"}, False),
         ({"tool": "sed"}, True),
-        ({"tool": "mcp__x"}, True),
+        ({"tool": "mcp__x", "path": "a"}, False),
         ({"": "edit", "tool": "Edit"}, True),
         ({}, True),
     ],
@@ -76,6 +88,21 @@ def test_what_names_no_files_may_have_changed_any(members: dict[str, Any], whole
 @pytest.mark.parametrize("given", [{"command": "cd ../b"}, "cd ../b"])
 def test_a_command_may_be_the_input_itself(given: object) -> None:
     assert generic("tool_end", **{"class": "shell"}, input=given).command == "cd ../b"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"paths": ["a", "b", "", 3]},
+        {"paths": "a"},
+        {"path": "a"},
+        {"path": "a", "paths": ["b"]},
+        {"paths": {"a": "b"}},
+        {},
+    ],
+)
+def test_the_files_are_those_that_a_drain_hears_of(members: dict[str, Any]) -> None:
+    assert generic("tool_end", **members).paths == paths_of(members)
 
 
 def test_a_turn_and_a_session_end() -> None:
