@@ -67,6 +67,10 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
     base = ask("new", "base")["task"]
     ask("new", "a task", "--depends", base, "--item", "x", "--tag", "t", "--allow", "a", "--budget-tokens", "1",
         "--alias", "A-1", "--check", "c", "--estimate", "1", "--priority", "low", "--description", "d")  # fmt: skip
+    lines = tmp_path / "lines"
+    lines.write_text('{"event": "note", "text": "x"}\n')
+    ask("record", "--task", base, str(lines))
+    ask("record")
     story = (
         "start A-1", "note x", "decide x", "check 1", "review --approve", "block -m x", "move in_progress", "status",
         "show", "show --events", f"show {event}", "edit --tag y", "done -m x", "list --all", "list --status completed",
