@@ -304,3 +304,43 @@ def test_a_store_that_somebody_holds(enabled: Repo) -> None:
     with held(spool_of(enabled) / "lock", spool_of(enabled).parent / "lock"):
         assert hooked(said(enabled)) < spool.WAIT + 1
     assert len(records(enabled)) == 1
+
+
+AGENT = """
+import json, os, sys
+from pogstore.agents.hook import main
+root, name = sys.argv[1:]
+for number in range(100):
+    said = {"hook_event_name": "UserPromptSubmit", "cwd": root, "session_id": name, "prompt": str(number)}
+    reads, writes = os.pipe()
+    os.write(writes, json.dumps(said).encode())
+    os.close(writes)
+    main(["claude-code"], reads, {})
+    os.close(reads)
+"""
+
+
+def test_eight_agents_beside_a_drain(enabled: Repo) -> None:
+    """What 800 hooks were told is there; a lock that was held for too long, as on a loaded machine, is counted."""
+    spooled.write_settings(spool_of(enabled), max_blob=1000, sync=False, drain=False)
+    command = [sys.executable, "-c", AGENT, str(enabled.path)]
+    agents = [subprocess.Popen([*command, str(name)]) for name in range(8)]
+    found: list[Record] = []
+    while any(agent.poll() is None for agent in agents):
+        found += taken(enabled)
+    found += taken(enabled)
+    assert [agent.returncode for agent in agents] == [0] * 8
+    told = [json.loads(record.payload) for record in found]
+    assert len({(each["session_id"], each["prompt"]) for each in told}) == len(told)
+    assert len(told) + losses(enabled).get("locked", 0) == 800
+    for name in range(8):
+        numbers = [int(each["prompt"]) for each in told if each["session_id"] == str(name)]
+        assert numbers == sorted(numbers)
+
+
+def taken(repo: Repo) -> list[Record]:
+    """Takes what waits, as a drain does."""
+    found = records(repo)
+    for path in spooled.waiting(spool_of(repo)):
+        path.unlink()
+    return found
