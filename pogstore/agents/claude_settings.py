@@ -8,15 +8,18 @@ every other byte stay; after adding and removing, the file is what it was, or is
 
 import json
 import os
+import re
 import secrets
+import shlex
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pogstore.agents.settings import append, decode, drop, is_blank, read
-from pogstore.errors import Conflict, NotAFile, WorkTreeFailed
+from pogstore.errors import BadInput, Conflict, NotAFile, PogError, RefusedByPolicy, WorkTreeFailed
 from pogstore.work.writer import TEMPORARY
 
 LINE = "PATH=$PATH:$HOME/.local/bin git -c help.autocorrect=0 pog hook claude-code 2>/dev/null || true"
@@ -27,6 +30,10 @@ last, because an agent started from a desktop often lacks them on its `PATH`. Wi
 nothing and answers 0: git would name `log` as the most similar command and, told to correct, would run it, and what it
 prints becomes part of the agent's prompt. Standard output stays open, for a hook that has something to answer.
 """
+_TAIL = "hook claude-code 2>/dev/null || true"
+_DIRECT = re.compile(rf'P=.+; .+ -P "\$P"/git-pog {re.escape(_TAIL)}')
+"""The line that `direct_line` makes; it is ours whichever places it names."""
+_QUOTES = re.compile(r"['\"]")
 SIGN = "pog hook claude-code"
 """What also a line of ours has that somebody changed: it still records, and it is theirs to remove."""
 TIMEOUT = 10
@@ -45,6 +52,14 @@ EVENTS = (
 )
 """What we ask for. Before 2.1.101 (April 2026) Claude Code ignored a whole settings file, permissions and all, for one
 event it did not know: so these are only those that every version since January 2026 has."""
+MANAGED = (
+    Path("/Library/Application Support/ClaudeCode/managed-settings.json")
+    if sys.platform == "darwin"
+    else Path("/etc/claude-code/managed-settings.json")
+)
+"""What an administrator of the machine says to Claude Code; beside it may lie `managed-settings.d`."""
+LARGEST = 4 << 20
+"""Bytes of a settings file that is edited; no person has one of that size."""
 LATER_EVENTS = ("PostCompact", "TaskCreated", "TaskCompleted", "CwdChanged")
 """What newer versions also tell. `WorktreeCreate` and `WorktreeRemove` are in neither list, and must not be: a hook of
 theirs replaces what Claude Code would do, so that one without an answer breaks it."""
@@ -99,18 +114,45 @@ def settings_path(scope: Scope, place: Place) -> Path:
             return (place.config_dir or place.home / ".claude") / "settings.json"
 
 
-def plan(scope: Scope, place: Place, verb: Verb, events: Sequence[str] = EVENTS) -> Plan:
+def direct_line(python: Path, scripts: Path) -> str:
+    """Returns a line that starts git-pog by its interpreter, for places in which the system cannot start a script.
+
+    A script names its interpreter in its first line, and the system takes a space there for the end of the name.
+    """
+    return f'P={shlex.quote(str(scripts))}; {shlex.quote(str(python))} -P "$P"/git-pog {_TAIL}'
+
+
+def programs(command: str) -> list[Path]:
+    """Returns the programs and scripts that a line names by an absolute path, as far as they can be told."""
+    try:
+        if _DIRECT.fullmatch(command):
+            place, python, *_ = shlex.split(command)
+            return [Path(python), Path(place.removeprefix("P=").removesuffix(";")) / "git-pog"]
+        words = shlex.split(command.replace(";", " "), comments=True)
+    except ValueError:  # quotes that do not match
+        return []
+    return [path for path in map(Path, words) if path.is_absolute() and _is_program(path)]
+
+
+def _is_program(path: Path) -> bool:
+    return path.name.startswith(("git", "python", "pog"))
+
+
+def plan(scope: Scope, place: Place, verb: Verb, events: Sequence[str] = EVENTS, *, line: str = LINE) -> Plan:
     """Returns what adding or removing our hook would make of a settings file; writes nothing.
 
-    Raises `BadInput` with the place where the file is not strict JSON (Claude Code reads no other), `NotAFile`, or
-    `WorkTreeFailed` if it cannot be read.
+    Raises `BadInput` with the place where the file is not strict JSON (Claude Code reads no other) or if it is too
+    large, `NotAFile`, `WorkTreeFailed` if it cannot be read, and `RefusedByPolicy` if the settings of a work tree lie
+    outside it: a repository that one has cloned may hold links into one's home.
     """
     path = settings_path(scope, place)
     with _naming(path):
         target = _target(path)
+        if scope != "user":
+            _refuse_outside(path, place.work_tree)
         before = _read(target)
     text = None if before is None else decode(before, str(path))
-    changed = with_hooks(text, str(path), events) if verb == "add" else without_hooks(text, str(path))
+    changed = with_hooks(text, str(path), events, line=line) if verb == "add" else without_hooks(text, str(path))
     return Plan(path, target, before, None if changed is None else changed.encode())
 
 
@@ -122,17 +164,37 @@ def installed(scope: Scope, place: Place) -> list[Installed]:
     return [] if data is None else [hook.found for hook in _ours(decode(data, str(path)), str(path))]
 
 
-def snippet(events: Sequence[str] = EVENTS) -> str:
+def switched_off(path: Path, *, managed: bool = False) -> str | None:
+    """Returns the key by which a settings file keeps our hooks from running; some have a meaning only if `managed`.
+
+    Nothing if there is none, or if the file cannot be read: that is told elsewhere.
+    """
+    try:
+        data = _read(_target(path))
+        settings = read(decode(data or b"{}", str(path)), str(path))
+    except (OSError, PogError):
+        return None
+    keys = ("disableAllHooks", "allowManagedHooksOnly") if managed else ("disableAllHooks",)
+    return next((key for key in keys if isinstance(settings, dict) and settings.get(key) is True), None)
+
+
+def managed_files() -> list[Path]:
+    """Returns the settings files of the machine's administrator, as far as they are files."""
+    parts = MANAGED.with_name("managed-settings.d")
+    return [path for path in (MANAGED, *sorted(parts.glob("*.json"))) if path.is_file()]
+
+
+def snippet(events: Sequence[str] = EVENTS, *, line: str = LINE) -> str:
     """Returns what a settings file with nothing but our hook would hold, to be printed and copied."""
-    return with_hooks(None, "settings", events) or ""
+    return with_hooks(None, "settings", events, line=line) or ""
 
 
-def with_hooks(text: str | None, name: str, events: Sequence[str] = EVENTS) -> str | None:
+def with_hooks(text: str | None, name: str, events: Sequence[str] = EVENTS, *, line: str = LINE) -> str | None:
     """Returns the settings with our hook at the end of each event that has none that calls us yet."""
     present = {hook.found.event for hook in _ours(text, name)}
     for event in events:
         if event not in present:
-            text = append(text, ("hooks", event), _element(event), name)
+            text = append(text, ("hooks", event), _element(event, line), name)
     return text
 
 
@@ -165,8 +227,8 @@ def apply(plan: Plan, *, fsync: bool = True) -> None:
             _sync(plan.target.parent)
 
 
-def _element(event: str) -> str:
-    hook = {"type": "command", "command": LINE, "timeout": TIMEOUT}
+def _element(event: str, line: str) -> str:
+    hook = {"type": "command", "command": line, "timeout": TIMEOUT}
     return json.dumps({**({"matcher": "*"} if event in _TOOL_EVENTS else {}), "hooks": [hook]})
 
 
@@ -189,10 +251,11 @@ def _hooks_of_group(event: str, at: int, group: object) -> Iterator[_Hook]:
             matcher = rest.get("matcher")
             for index, hook in enumerate(hooks):
                 match hook:
-                    case {"type": "command", "command": str(command)} if SIGN in " ".join(command.split()):
-                        found = Installed(
-                            event, matcher if isinstance(matcher, str) else None, command, command == LINE
-                        )
+                    case {"type": "command", "command": str(command)} if SIGN in " ".join(
+                        _QUOTES.sub("", command).split()
+                    ):
+                        exact = command == LINE or _DIRECT.fullmatch(command) is not None
+                        found = Installed(event, matcher if isinstance(matcher, str) else None, command, exact)
                         yield _Hook(("hooks", event, at, "hooks", index), len(hooks) == 1, found)
 
 
@@ -215,7 +278,19 @@ def _read(target: Path) -> bytes | None:
         return None
     if not stat.S_ISREG(mode):
         raise NotAFile(str(target), "directory" if stat.S_ISDIR(mode) else "special file")
-    return target.read_bytes()
+    with target.open("rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise BadInput(str(target), f"larger than {LARGEST >> 20} MiB; these are no settings")
+    return data
+
+
+def _refuse_outside(path: Path, work_tree: Path) -> None:
+    found = Path(os.path.realpath(path))
+    if not found.is_relative_to(os.path.realpath(work_tree)):
+        raise RefusedByPolicy(
+            f"'{path}' leads out of the work tree, to '{found}'", "edit that file yourself; '--print' shows what to add"
+        )
 
 
 def _compare(plan: Plan) -> None:

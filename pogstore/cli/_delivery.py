@@ -8,14 +8,16 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pogstore.agents.claude_settings import LINE
+from pogstore.agents.claude_settings import LINE, direct_line
 from pogstore.cli import _draining
 from pogstore.cli._context import now
 from pogstore.errors import GitFailed
@@ -62,16 +64,17 @@ class Delivery(NamedTuple):
 
 def deliver(environ: Mapping[str, str]) -> Delivery:
     """Tells a session of Claude Code to a scratch repository and returns what arrived."""
-    found = program(environ)
+    line = line_for(environ)
+    found = program(environ) if line == LINE else str(_script())
     with _scratch(environ) as (store, place, env):
-        answers = [_tell(place, env, payload) for payload in _session(place)]
+        answers = [_tell(place, env, line, payload) for payload in _session(place)]
         records = _records(store)
         left, _ = _draining.drain(store, now)
         stored = not left and any(isinstance(sealed.event, Stepped) for sealed in store.events_on(FILE.encode()))
     arrived = {record.event for record in records}
     told = tuple(each._replace(arrived=each.event in arrived) for each in answers)
     seen = any(state.path == FILE.encode() for record in records for state in record.states)
-    return Delivery(found, version(found), told, seen, stored)
+    return Delivery(found, version(found, () if line == LINE else (sys.executable, "-P")), told, seen, stored)
 
 
 def _session(place: Path) -> Iterator[dict[str, Any]]:
@@ -91,12 +94,12 @@ def _session(place: Path) -> Iterator[dict[str, Any]]:
     yield {"hook_event_name": "SessionEnd", "reason": "other"}
 
 
-def _tell(place: Path, env: Mapping[str, str], payload: Mapping[str, Any]) -> Told:
+def _tell(place: Path, env: Mapping[str, str], line: str, payload: Mapping[str, Any]) -> Told:
     said = {"session_id": SESSION, "cwd": str(place), "permission_mode": "default", **payload}
     begun = time.perf_counter()
     try:
         done = subprocess.run(
-            ["sh", "-c", LINE], input=json.dumps(said).encode(), cwd=place, env=env, stdout=subprocess.PIPE,
+            ["sh", "-c", line], input=json.dumps(said).encode(), cwd=place, env=env, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=PATIENCE, check=False,
         )  # fmt: skip
         status, printed = done.returncode, done.stdout.decode("utf-8", "replace")
@@ -118,10 +121,8 @@ def _scratch(environ: Mapping[str, str]) -> Iterator[tuple[Store, Path, dict[str
     env = kept | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     with tempfile.TemporaryDirectory(prefix="pog-agent-test-") as name:
         place = Path(name).resolve()
-        command = [gitcli.executable(), "init", "--quiet", "--template=", "."]
-        done = subprocess.run(command, cwd=place, env=env, capture_output=True, check=False)
-        if done.returncode:
-            raise GitFailed("init", done.returncode, done.stderr.decode("utf-8", "replace"))
+        _git(place, env, "init", "--quiet", "--template=", ".")
+        _git(place, env, "config", setup.AUTO_DRAIN, "false")  # a drain of theirs would take what we look for
         store = open_store(place)
         try:
             setup.enable(store)
@@ -130,19 +131,66 @@ def _scratch(environ: Mapping[str, str]) -> Iterator[tuple[Store, Path, dict[str
             store.close()
 
 
+def _git(place: Path, env: Mapping[str, str], *words: str) -> None:
+    done = subprocess.run([gitcli.executable(), *words], cwd=place, env=env, capture_output=True, check=False)
+    if done.returncode:
+        raise GitFailed(words[0], done.returncode, done.stderr.decode("utf-8", "replace"))
+
+
+def line_for(environ: Mapping[str, str]) -> str:
+    """Returns the line that reaches us from an agent's settings: the one that never changes, if it can.
+
+    Where the system cannot start our script, because there is a space in the path of its interpreter, it is one that
+    names the interpreter.
+    """
+    if not _cannot_start(Path(sys.executable)) or not _script().is_file() or version(program(environ)) is not None:
+        return LINE
+    return direct_line(Path(sys.executable), _script().parent)
+
+
+def _script() -> Path:
+    return Path(sysconfig.get_path("scripts")) / "git-pog"
+
+
+def _cannot_start(interpreter: Path) -> bool:
+    """Whether the system takes no such name from the first line of a script: 127 bytes are sure, and no white space."""
+    return any(character.isspace() for character in str(interpreter)) or len(os.fsencode(interpreter)) > 125
+
+
 def program(environ: Mapping[str, str]) -> str | None:
     """Returns the program that git would start for the line in an agent's settings."""
     path = os.pathsep.join([environ.get("PATH", os.defpath), str(Path(environ.get("HOME", "")) / ".local" / "bin")])
     return shutil.which("git-pog", path=path)
 
 
-def version(program: str | None) -> str | None:
+def version(program: str | None, interpreter: Sequence[str] = ()) -> str | None:
     """Returns the version that a program says it has; nothing if it does not start, or is none of ours."""
     if program is None:
         return None
+    command = [*interpreter, program, "--version"]
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     name, _, found = done.stdout.strip().partition(" ")
     return found if done.returncode == 0 and name == "pogstore" else None
+
+
+def why_not(program: str) -> tuple[str, str]:
+    """Returns why a program does not start, and what to do about it."""
+    try:
+        with Path(program).open("rb") as file:
+            first = file.readline(4096).rstrip(b"\r\n")
+    except OSError as fault:
+        return fault.strerror or str(fault), "install it again"
+    interpreter = Path(os.fsdecode(first.removeprefix(b"#!").strip()))
+    if not first.startswith(b"#!/") or interpreter.name == "sh":
+        return "it does not say what it is", "is it ours? See what it prints: git-pog --version"
+    if _cannot_start(interpreter):
+        return (
+            f"the path of its interpreter has a space in it or is too long: {interpreter}",
+            "install it elsewhere, or run that interpreter with '-m pogstore agent add claude-code'",
+        )
+    if not interpreter.exists():
+        return f"its interpreter is gone: {interpreter}", "install it again, in a path without a space"
+    return "it ends with an error", f"see what it says: {program} --version"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from pogstore.agents import claude_settings
-from pogstore.agents.claude_settings import Scope
+from pogstore.agents.claude_settings import LINE, Scope
 from pogstore.cli import _delivery
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._installed import installed, place
@@ -46,11 +46,12 @@ def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print
     """Write our hooks into the settings of AGENT (claude-code).
 
     Other hooks, their order and every other byte stay; doing it again changes nothing. The line itself stays the
-    same in all our versions. It records only where `git pog init` was run.
+    same in all our versions, and finds git-pog as git does; only where the system cannot start it, since the path of
+    its interpreter has a space in it, does it name that. It records only where `git pog init` was run.
     """
     exclusive(project=project, local=local, user=user, print=only_print)
     if only_print:
-        text = claude_settings.snippet()
+        text = claude_settings.snippet(line=_delivery.line_for(os.environ))
         echo_json({"agent": agent, "snippet": text}) if as_json else echo(text.rstrip("\n"))
         return
     scope = _scope(project, user)
@@ -150,7 +151,9 @@ def _scope(project: bool, user: bool) -> Scope:
 
 
 def _change(env: Env, scope: Scope, verb: claude_settings.Verb) -> tuple[Path, bool]:
-    plan = claude_settings.plan(scope, place(env, scope), verb)
+    # what a repository shares must not name a place of this machine
+    line = LINE if scope == "project" or verb == "remove" else _delivery.line_for(os.environ)
+    plan = claude_settings.plan(scope, place(env, scope), verb, line=line)
     claude_settings.apply(plan)
     return plan.path, plan.before != plan.after
 

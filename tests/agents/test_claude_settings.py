@@ -29,7 +29,7 @@ from pogstore.agents.claude_settings import (
     without_hooks,
 )
 from pogstore.agents.settings import append
-from pogstore.errors import BadInput, Conflict, NotAFile, WorkTreeFailed
+from pogstore.errors import BadInput, Conflict, NotAFile, RefusedByPolicy, WorkTreeFailed
 from tests.agents.test_settings import parsed, settings_texts, settings_values, texts_of
 
 NAME = "settings.json"
@@ -451,3 +451,137 @@ def test_git_pog_is_found_by_path_first_and_then_among_the_programs_of_the_perso
     (git_alone / "git-pog").write_text("#!/bin/sh\necho first\n")
     (git_alone / "git-pog").chmod(0o755)
     assert run_line(shell, git_alone, home, tmp_path) == (0, "first\n", "")
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+@pytest.mark.parametrize("link", ["settings", "folder"])
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_repository_does_not_lead_us_out_of_it(
+    place: Place, tmp_path: Path, scope: Scope, link: str, exists: bool
+) -> None:
+    """A clone may hold links; what they lead to, in the home of a person say, is not the repository's to change."""
+    path = settings_path(scope, place)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    target = outside / path.name
+    if exists:
+        target.write_text(SETTINGS)
+    if link == "folder":
+        path.parent.symlink_to(outside)
+    else:
+        path.parent.mkdir()
+        path.symlink_to(target)
+    for verb in ("add", "remove"):
+        with pytest.raises(RefusedByPolicy, match="leads out of the work tree"):
+            plan(scope, place, verb)
+    assert (target.read_text() if target.exists() else None) == (SETTINGS if exists else None)
+    assert installed(scope, place) == []
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_a_link_inside_the_repository_is_followed(place: Place, scope: Scope) -> None:
+    path = settings_path(scope, place)
+    path.parent.mkdir()
+    written(place.work_tree / "config" / "claude.json", SETTINGS.encode())
+    path.symlink_to("../config/claude.json")
+    apply(plan(scope, place, "add"))
+    assert len(installed(scope, place)) == len(EVENTS)
+    apply(plan(scope, place, "remove"))
+    assert path.is_symlink()
+    assert path.read_text() == SETTINGS
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_settings_of_any_size_are_no_settings(place: Place, scope: Scope) -> None:
+    path = settings_path(scope, place)
+    path.parent.mkdir(parents=True)
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # a terabyte, of which the disk holds nothing
+    with pytest.raises(BadInput, match="larger than 4 MiB"):
+        plan(scope, place, "add")
+    with pytest.raises(BadInput, match="larger than 4 MiB"):
+        installed(scope, place)
+    assert path.stat().st_size == 1 << 40
+
+
+def test_settings_just_below_that_are(place: Place) -> None:
+    before = json.dumps({"permissions": {"allow": ["Bash(npm run x:*)"] * 40_000}}).encode()
+    path = written(settings_path("user", place), before)
+    apply(plan("user", place, "add"))
+    apply(plan("user", place, "remove"))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_unreadable_settings_are_refused(place: Place, scope: Scope) -> None:
+    """As whoever runs the test, if that is not root; root becomes nobody for a moment."""
+    path = written(settings_path(scope, place), SETTINGS.encode())
+    path.chmod(0)
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)
+    try:
+        with pytest.raises(WorkTreeFailed, match="Permission denied"):
+            plan(scope, place, "add")
+    finally:
+        os.seteuid(before)
+    path.chmod(0o600)
+    assert path.read_text() == SETTINGS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"hooks": {"Stop": []}, "model": "x", "hooks": {"Stop": [%s]}}',
+        '{"hooks": {"Stop": [%s], "Stop": []}}',
+        '{"hooks": null, "hooks": {}}',
+        '\ufeff{"hooks": {}, "hooks": {"Stop": [%s], "Stop": [%s]}}\r\n',
+    ],
+)
+def test_keys_that_stand_twice(place: Place, text: str) -> None:
+    """The last one counts for the agent, so ours goes there; the others keep their bytes."""
+    before = text.replace("%s", THEIRS).encode()
+    path = written(settings_path("project", place), before)
+    apply(plan("project", place, "add"))
+    assert {hook["hooks"][0]["command"] for hook in parsed(path.read_text("utf-8"))["hooks"]["Stop"]} >= {LINE}
+    assert {each.event for each in installed("project", place)} == set(EVENTS)
+    apply(plan("project", place, "remove"))
+    assert path.read_bytes() == before
+
+
+DIRECT = claude_settings.direct_line(Path("/o'p $HOME/python3"), Path("/o'p $HOME/bin"))
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_line_that_names_an_interpreter_goes_in_and_out_alike(place: Place, style: str) -> None:
+    before = STYLES[style].encode()
+    path = written(settings_path("user", place), before)
+    apply(plan("user", place, "add", line=DIRECT))
+    assert {(each.command, each.exact) for each in installed("user", place)} == {(DIRECT, True)}
+    assert plan("user", place, "add").after == plan("user", place, "add").before, "one line is enough"
+    apply(plan("user", place, "remove"))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_a_line_that_names_an_interpreter_is_one_for_every_shell(tmp_path: Path, shell: str) -> None:
+    folder = tmp_path / "it's $HOME; here"
+    folder.mkdir()
+    python = folder / "python3"
+    python.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 2\n')
+    python.chmod(0o755)
+    line = claude_settings.direct_line(python, folder)
+    done = subprocess.run([shell, "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"-P|{folder}/git-pog|hook|claude-code|")
+    assert claude_settings.programs(line) == [python, folder / "git-pog"]
+    python.unlink()
+    done = subprocess.run([shell, "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_programs_a_line_names() -> None:
+    assert claude_settings.programs(LINE) == []
+    assert claude_settings.programs("/v/bin/python -m x; '/a b/git-pog' hook # /c/git-pog") == [
+        Path("/v/bin/python"), Path("/a b/git-pog"),
+    ]  # fmt: skip
+    assert claude_settings.programs("'") == []
