@@ -229,7 +229,7 @@ class RecordedTask(Block):
             raise BadInput("the tool", "has no name")
         named = () if paths is None and class_ == "read" else paths
         inside = None if named is None else tuple(watched.path_inside(self.store.layout, path) for path in named)
-        step = RecordedStep(self, tool, class_, inside)
+        step = RecordedStep(self, tool, class_, inside, only_reads=paths is None and class_ == "read")
         step.input = input
         return step
 
@@ -300,14 +300,16 @@ class RecordedStep(Block):
 
     noun = "step"
 
-    def __init__(self, task: RecordedTask, tool: str, class_: str, paths: tuple[bytes, ...] | None) -> None:
+    def __init__(
+        self, task: RecordedTask, tool: str, class_: str, paths: tuple[bytes, ...] | None, *, only_reads: bool
+    ) -> None:
         super().__init__()
         self.task, self.tool, self.class_ = task, tool, class_
         self.call_id = os.urandom(16).hex()
         self.usage: Usage | None = None
         self.effects: str | None = None
         self.ok: bool | None = None
-        self._paths = paths
+        self._paths, self._only_reads = paths, only_reads
         self._texts: dict[str, str] = {}
         self._watch: Watch | None = None
         self._since = 0
@@ -354,7 +356,7 @@ class RecordedStep(Block):
         try:
             recorder.refuse_unless_recording()
             with recorder.in_this_thread() as store:
-                self._watch = Watch(store, self.task.id, self._paths, recorder.now(), _around.get())
+                self._watch = Watch(store, self.task.id, self._paths, recorder.now, _around.get())
             _around.set((*_around.get(), self._watch.name))
         except BaseException:
             self.end()
@@ -378,12 +380,11 @@ class RecordedStep(Block):
         recorder = self.task.store
         try:
             recorder.refuse_unless_recording()
-            with recorder.in_this_thread() as store:
-                found = self._watch.compare(store, recorder.now())
+            with recorder.in_this_thread() as store, self._watch.ended(store, recorder.now) as found:
                 ok = (self.ok if self.ok is not None else not is_failure(fault)) if seen else None
                 fields: dict[str, object] = {"call_id": self.call_id, "tool": self.tool, "class": self.class_, "ok": ok}
                 fields |= {"duration_ms": took if seen else None, "usage": self.usage, "effects": self.effects}
-                self.task.write(store, fields, self._spoken(fault), found)
+                self.task.write(store, fields, self._spoken(fault), Found() if self._only_reads else found)
         finally:
             self._watch.close()
 

@@ -19,7 +19,7 @@ from pogstore.work.held import path_of
 from pogstore.work.matched import OUTSIDE, Matched, match
 from pogstore.work.process import Finished, execute, signals_passed_on
 from pogstore.work.tasks import By
-from pogstore.work.watched import Watch
+from pogstore.work.watched import Found, Watch
 
 _LONGEST_NAME = 200
 
@@ -69,7 +69,7 @@ def run(
     with locked(store.layout.own):
         pass  # what cannot be recorded is not run
     with signals_passed_on() as signals:
-        watch = Watch(store, task, None, by.time)
+        watch = Watch(store, task, None, now)
         try:
             environment = _environment(root, command)
             finished = execute(
@@ -78,18 +78,20 @@ def run(
             outputs = match(root, command.cwd, command.outputs)
             try:
                 before_writing()
-                found = watch.compare(store, now())
-                if finished.left:
-                    found = found._replace(coverage="partial", reason=found.reason or "still-running")
                 fields = _fields(root, command, finished, inputs, outputs)
-                watched.write(
-                    store, task, "ran", by._replace(time=now()), fields, _texts(command, finished, environment), found
-                )
+                texts = _texts(command, finished, environment)
+                with watch.ended(store, now) as found:
+                    watched.write(store, task, "ran", by._replace(time=now()), fields, texts, _as_far(found, finished))
                 return Recorded(finished, outputs, _event(store, task, str(fields["call_id"])))
             except (PogError, OSError) as fault:
                 return Recorded(finished, outputs, fault=fault)
         finally:
             watch.close()
+
+
+def _as_far(found: Found, finished: Finished) -> Found:
+    """Returns what was found, as far as it can be all: what the command started may still be at work."""
+    return found._replace(coverage="partial", reason="still-running") if finished.left else found
 
 
 def exit_status(finished: Finished) -> int:

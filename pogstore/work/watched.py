@@ -4,7 +4,8 @@ For those who do the work themselves, in this process: nothing passes through th
 """
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from pogstore.draft import Draft, DraftChange, DraftText, TaskDrafts
 from pogstore.errors import BadInput, NoWorkTree
 from pogstore.model import Actor, TaskId
 from pogstore.store.layout import Layout
+from pogstore.store.lock import locked
 from pogstore.store.store import Store
 from pogstore.work import compared, intake, setup, sighting, spool
 from pogstore.work.active import worktree_id
@@ -26,6 +28,9 @@ from pogstore.work.tasks import By
 
 PATIENCE = 30.0
 """Seconds that one look may take: whoever starts a command waits for it anyway."""
+WAIT = 300.0
+"""Seconds that one call waits for others to look at the same work tree."""
+Clock = Callable[[], int]
 ANOTHER_CALL = "another-call"
 
 
@@ -44,19 +49,20 @@ class Watch:
     """A stretch of work in one work tree, watched from now on until it is compared.
 
     `paths` are the only ones to be looked at; `None` is the whole tree. What changed before without anybody telling is
-    written as `observed` at once. `around` are the calls that this one is a part of; `time` is now, in µs.
+    written as `observed` at once. `around` are the calls that this one is a part of; `now` tells the time, in µs.
     """
 
     def __init__(
-        self, store: Store, task: TaskId, paths: tuple[bytes, ...] | None, time: int, around: Collection[str] = ()
+        self, store: Store, task: TaskId, paths: tuple[bytes, ...] | None, now: Clock, around: Collection[str] = ()
     ) -> None:
         self._task, self._paths, self._around = task, paths, tuple(around)
         self._looks = store.layout.work_tree is not None and paths != () and (paths is not None or _patience(store) > 0)
         self._call = OpenCall(store.layout)
         try:
             self._beside = self._call.others(self._around)
-            self._before = self._look(store, time)
-            self._observe(store)
+            with self._alone(store):
+                self._before = self._look(store, now())
+                self._observe(store)
         except BaseException:
             self.close()
             raise
@@ -70,13 +76,28 @@ class Watch:
         """Ends the watch; a second time does nothing."""
         self._call.close()
 
-    def compare(self, store: Store, time: int) -> Found:
-        """Returns what changed since the watch began, but for what events of others tell by now, and ends it."""
+    @contextmanager
+    def ended(self, store: Store, now: Clock) -> Iterator[Found]:
+        """Ends the watch and yields what changed since it began, but for what events of others tell by now.
+
+        It is to be written in the block: whoever ends next waits for that, so that nothing is told twice.
+        """
+        with self._alone(store):
+            yield self._compare(store, now())
+
+    @contextmanager
+    def _alone(self, store: Store) -> Iterator[None]:
+        """Lets nobody else look at this work tree and write what was seen there."""
+        if not self._looks:
+            yield
+            return
+        with locked(store.layout.own_here / "looking", WAIT):
+            yield
+
+    def _compare(self, store: Store, time: int) -> Found:
         if not self._looks:
             self.close()
-            return (
-                Found() if self._paths is None and _patience(store) else Found(coverage="none", reason="not-compared")
-            )
+            return Found(coverage="none", reason="not-compared")
         now = self._look(store, time)
         beside = self._beside or self._call.others(self._around)
         self.close()
