@@ -29,7 +29,7 @@ _COUNTS = ("duration_ms", "time")
 _USAGE = ("tokens_in", "tokens_out", "cost_micro_usd")
 
 
-class Told(NamedTuple):
+class ToldChange(NamedTuple):
     """What a line says of one path: both sides of it, as the work tree has them."""
 
     path: bytes
@@ -48,7 +48,7 @@ class Line(NamedTuple):
     heard: Heard
     has_session: bool
     has_agent: bool
-    told: tuple[Told, ...] | None
+    told: tuple[ToldChange, ...] | None
     outside: int
 
 
@@ -195,7 +195,7 @@ def _states(members: Mapping[str, object], where: Where) -> tuple[list[bytes], i
     return found, outside
 
 
-def _told(members: Mapping[str, object], where: Where) -> tuple[tuple[Told, ...] | None, int]:
+def _told(members: Mapping[str, object], where: Where) -> tuple[tuple[ToldChange, ...] | None, int]:
     """Returns the changes that a line tells of, and how many of their paths are not in this work tree."""
     if "changes" not in members:
         return None, 0
@@ -209,7 +209,7 @@ def _told(members: Mapping[str, object], where: Where) -> tuple[tuple[Told, ...]
     return tuple(kept.values()), found.count(None)
 
 
-def _change(change: object, members: Mapping[str, object], where: Where) -> Told | None:
+def _change(change: object, members: Mapping[str, object], where: Where) -> ToldChange | None:
     if not isinstance(change, dict) or not isinstance(change.get("path"), str) or not change["path"]:
         raise BadInput("'changes'", "one of them is no object with a 'path'")
     mode = change.get("mode", MODES[0])
@@ -221,7 +221,7 @@ def _change(change: object, members: Mapping[str, object], where: Where) -> Told
         return None
     below = located[len(_root(where).rstrip(b"/")) + 1 :]
     is_ours = not below or b".git" in below.lower().split(b"/")
-    return None if is_ours else Told(below, before, after)
+    return None if is_ours else ToldChange(below, before, after)
 
 
 def _side(change: Mapping[str, object], side: str, mode: str) -> FileVersion | None:

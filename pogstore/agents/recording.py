@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from pogstore import state
 from pogstore.agents import drafts
 from pogstore.agents.heard import PROMPT, SESSION_END, SESSION_START, Heard, Step
-from pogstore.agents.lines import Line, Told
+from pogstore.agents.lines import Line, ToldChange
+from pogstore.agents.told import Told
 from pogstore.draft import Draft, DraftChange, TaskDrafts
-from pogstore.errors import BadInput, NotFound
-from pogstore.model import Actor, Change, Defined, OddPath, Opaque, Person, Side, Stepped, TaskId
+from pogstore.errors import BadInput
+from pogstore.model import Actor, Change, OddPath, Person, Side, TaskId
 from pogstore.store import content
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.store.store import Store
@@ -51,30 +51,6 @@ def record(store: Store, lines: Sequence[Line], by: By, task: TaskId | None, act
     return fold.done
 
 
-class _Known:
-    """What the store knows of one task: keys and calls that are recorded, its status, whether it is defined."""
-
-    def __init__(self, store: Store, task: TaskId) -> None:
-        self.keys: set[str] = set()
-        self.calls: set[tuple[str, str]] = set()
-        self.is_defined = False
-        self.status: str | None = None
-        try:
-            events = store.events(task)
-        except NotFound:
-            return
-        self.status = state.fold(events).status
-        for sealed in events:
-            event = sealed.event
-            if isinstance(event, Opaque):
-                continue
-            self.is_defined = self.is_defined or isinstance(event, Defined)
-            if event.source is not None and event.source.format == drafts.LIVE:
-                self.keys.add(event.source.key)
-                if isinstance(event, Stepped) and event.call_id and event.actor.session:
-                    self.calls.add((event.actor.session, event.call_id))
-
-
 class _Fold:
     """Goes through the lines in their order."""
 
@@ -83,7 +59,7 @@ class _Fold:
         self._person: Person | None = by.actor.on_behalf_of
         self._recorded = Recorded(store, store, by.worktree)
         self._begun: dict[tuple[str, str], Line] = {}
-        self._known: dict[TaskId, _Known] = {}
+        self._known: dict[TaskId, Told] = {}
         self._drafts: list[tuple[TaskId, Draft]] = []
         self._line = 0
         self.done: list[Done] = []
@@ -127,9 +103,9 @@ class _Fold:
             raise BadInput(f"line {line.number}", why, "name one with '--task', or begin one with 'git pog start'")
         return line.heard.task
 
-    def _of(self, task: TaskId) -> _Known:
+    def _of(self, task: TaskId) -> Told:
         if task not in self._known:
-            self._known[task] = _Known(self._store, task)
+            self._known[task] = Told(self._store, task)
         return self._known[task]
 
     def _say(self, task: TaskId, line: Line) -> None:
@@ -203,7 +179,7 @@ class _Fold:
             self._add(found, each.path, sides, end.heard, seen=before is not None)
         return found.on(step, end.outside)
 
-    def _with_told(self, task: TaskId, step: Step, told: Iterable[Told], end: Line) -> Step:
+    def _with_told(self, task: TaskId, step: Step, told: Iterable[ToldChange], end: Line) -> Step:
         """Adds the changes that a line tells of, behind what somebody else has made of the files before."""
         found = _Sides()
         gaps: list[DraftChange] = []

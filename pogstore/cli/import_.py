@@ -19,6 +19,7 @@ from pogstore.interop.json_lines import Transcript
 from pogstore.interop.pog_yaml import TaskFile, read_tasks, wanted
 from pogstore.model import OddPath
 from pogstore.store.store import Store
+from pogstore.work.echoes import as_told_live
 from pogstore.work.ignored import without_ignored
 from pogstore.work.intake import Taken, take
 from pogstore.work.sources import Lines, lowest_root, read_folder
@@ -95,13 +96,16 @@ def _list_hint(folder: Path) -> str | None:
 
 
 class _Kept:
-    """Some tasks without the contents of files that git ignores here, anew each time they are gone through."""
+    """Some tasks without the contents of files that git ignores here, anew each time they are gone through.
+
+    What was recorded live is known to be that.
+    """
 
     def __init__(self, place: Store, tasks: Iterable[TaskDrafts]) -> None:
         self._place, self._tasks = place, tasks
 
     def __iter__(self) -> Iterator[TaskDrafts]:
-        return (without_ignored(self._place, task) for task in self._tasks)
+        return (without_ignored(self._place, as_told_live(self._place, task)) for task in self._tasks)
 
 
 class _Sessions:
