@@ -125,7 +125,7 @@ def test_the_same_words_much_later_are_another_prompt(both: Both) -> None:
     assert both.imported().events == 1
 
 
-@pytest.mark.parametrize()
+@pytest.mark.parametrize("text", ["  go\n", "x y\n" * LONGEST_TEXT, "use ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"])
 def test_prompts_are_compared_as_they_are_stored(both: Both, text: str) -> None:
     both.prompt(text)
     assert both.imported().events == 0
