@@ -51,6 +51,7 @@ class Explanation:
         self.claimed: dict[Owner, list[int]] = {}
         self._bound: set[int] = set()
         self._parents: list[Version] = []
+        self._supplies: dict[int, _Supply] = {}
         self._in_context: set[Owner] = set()
         self._hunks, self._may_give = hunks, may_give
 
@@ -72,7 +73,7 @@ class Explanation:
     @cached_property
     def weights(self) -> list[int]:
         """How many letters and digits each line has that no parent had anywhere; asked for when all are bound."""
-        had = {normal(line) for parent in self._parents for line in parent.lines}
+        had = {line for parent in self._parents for line in self._supply(parent).normals}
         return [0 if bare in had else score(bare) for bare in self.normals]
 
     @property
@@ -92,7 +93,7 @@ class Explanation:
         """Leaves a line that differs from a parent's line in white space alone to its owner, if that may give it."""
         if None not in self.owners:
             return
-        for new_at, old_at in matches(self._hunks(_bare(parent.lines), _joined(self.normals)), len(self.lines)):
+        for new_at, old_at in matches(self._hunks(self._supply(parent).bare, self._bare), len(self.lines)):
             owner = parent.owners[old_at]
             if self.owners[new_at] is None and self._may_give(owner):
                 self.owners[new_at] = owner
@@ -100,8 +101,8 @@ class Explanation:
 
     def carry(self, near: Version, *, spaces: bool = False) -> None:
         """Takes over lines that a version has in the same order; with `spaces` also such as differ in white space."""
-        old, new = (_bare(near.lines), _joined(self.normals)) if spaces else (near.content, self.content)
-        supply = _Supply(near)
+        supply = self._supply(near)
+        old, new = (supply.bare, self._bare) if spaces else (near.content, self.content)
         for block in blocks(self._hunks(old, new), len(self.lines)):
             if all(self.owners[at] is not None for at, _ in block) or all(self.trivial[at] for at, _ in block):
                 continue
@@ -111,13 +112,21 @@ class Explanation:
 
     def move(self, source: Version) -> None:
         """Takes over blocks of free lines that a version has in another place."""
-        supply = _Supply(source)
+        supply = self._supply(source)
         at = 0
         while at < len(self.lines):
             block = self._moved_block(at, supply) if self.owners[at] is None else []
             for new_at, old_at in block:
                 self._take(new_at, source.owners[old_at], supply)
             at = block[-1][0] + 1 if block else at + 1
+
+    def _supply(self, version: Version) -> "_Supply":
+        """Returns what a version can give away, which is found out once."""
+        return self._supplies.setdefault(id(version), _Supply(version))
+
+    @cached_property
+    def _bare(self) -> bytes:
+        return _ended(self.normals)
 
     def _take(self, at: int, owner: Owner, supply: "_Supply") -> bool:
         """Gives a free line to an owner who wrote it more often than he has it here; says whether he got it."""
@@ -188,6 +197,10 @@ class _Supply:
         return [normal(line) for line in self._version.lines]
 
     @cached_property
+    def bare(self) -> bytes:
+        return _ended(self.normals)
+
+    @cached_property
     def of(self) -> Counter[tuple[Owner, bytes]]:
         return Counter(zip(self._version.owners, self.normals, strict=True))
 
@@ -226,9 +239,5 @@ def matches(hunks: Hunks, new_total: int) -> Block:
     return [pair for block in blocks(hunks, new_total) for pair in block]
 
 
-def _bare(lines: Iterable[bytes]) -> bytes:
-    return _joined(normal(line) for line in lines)
-
-
-def _joined(normals: Iterable[bytes]) -> bytes:
+def _ended(normals: Iterable[bytes]) -> bytes:
     return b"".join(line + b"\n" for line in normals)

@@ -7,6 +7,9 @@ _COMMON = frozenset(
                  "return err", "return None", "return true", "return false", "default:", "do", "then", "begin")
 )  # fmt: skip
 
+_SPACES = b" \t\n\r\v\f"
+_SIGNS = bytes(byte for byte in range(128) if not chr(byte).isalnum())
+
 
 def split(content: bytes) -> list[bytes]:
     """Returns the lines of a content with their newlines; a last line without one counts."""
@@ -18,12 +21,12 @@ def split(content: bytes) -> list[bytes]:
 
 def normal(line: bytes) -> bytes:
     """Returns a line without any white space."""
-    return b"".join(line.split())
+    return line.translate(None, _SPACES)
 
 
 def score(line: bytes) -> int:
     """Returns how many letters and digits a line has; a byte over 127 counts as one."""
-    return sum(1 for byte in line if byte > 127 or chr(byte).isalnum())
+    return len(line.translate(None, _SIGNS))
 
 
 def is_trivial(line: bytes) -> bool:

@@ -41,14 +41,14 @@ class Written:
         """Yields those who wrote most of the lines that are still free, one after the other and each once."""
         self._read(versions)
         wrote: dict[Owner, list[int]] = {}
-        for at in found.free:
+        for at in found.free if self._owners else ():
             for owner in self._owners.get(found.normals[at], ()):
                 wrote.setdefault(owner, []).append(at)
+        scores = {at: score(found.lines[at]) for at in found.free}
         wrote = {owner: places for owner, places in wrote.items() if may_give(owner)}
         for _ in range(most):
             weights = {
-                owner: sum(score(found.lines[at]) for at in places if found.owners[at] is None)
-                for owner, places in wrote.items()
+                owner: sum(scores[at] for at in places if found.owners[at] is None) for owner, places in wrote.items()
             }
             best = max(weights, key=weights.__getitem__, default=None)  # of equal ones the first that wrote
             if best is None or not weights[best]:

@@ -223,6 +223,67 @@ def test_old_work_is_not_near_new_commits() -> None:
     assert world.owners(committed) == [TWO] + [ONE] * 3 + [TWO]
 
 
+def test_old_work_comes_back_by_a_command_if_there_is_much_of_it() -> None:
+    """A stash that is popped after a week; boilerplate of few letters is not taken for it."""
+    for lines, owner in ((1, C), (8, A)):
+        world = begun()
+        after = BASE + text(*[f"line {n} of an agent long ago" for n in range(lines)])
+        world.event(A, BASE, after)
+        world.event(B, after, BASE)
+        world.now += 2 * WINDOW
+        upstream = text("another head line") + BASE
+        world.commit(TWO, upstream, BASE)
+        popped = text("another head line") + after
+        world.event(C, upstream, popped, kind="shell")
+        assert world.owners(popped) == [TWO] + [ONE] * 3 + [owner] * lines
+
+
+def test_moved_blocks_keep_their_event() -> None:
+    """A block that no diff aligns, since another block of the same commit is longer."""
+    world = begun()
+    agent = text("def moved_by_a_person(agent):", "    return agent.words_of_its_own()", "}")
+    rest = text(*[f"line {n} of what stays where it is" for n in range(9)])
+    world.event(A, BASE, BASE + agent + rest)
+    committed = agent + BASE + rest.replace("what stays", "what a person edits")
+    world.commit(TWO, committed, BASE)
+    assert world.owners(committed) == [A] * 3 + [ONE] * 3 + [TWO] * 9
+
+
+def test_lines_of_a_version_that_is_no_leaf_any_more_are_found_by_their_text() -> None:
+    world = begun()
+    one = BASE + text("delta line of the agent, with words of its own")
+    world.event(A, BASE, one)
+    world.event(B, one, BASE)
+    committed = text("another head line") + one
+    world.commit(TWO, committed, BASE)
+    assert world.owners(committed) == [TWO] + [ONE] * 3 + [A]
+
+
+def test_few_letters_are_enough_only_among_lines_that_were_there() -> None:
+    """Support: once an event has landed, what it wrote comes back by chance too."""
+    for at, owner in ((4, A), (0, THREE)):
+        world = begun()
+        after = BASE + text("size = 2")
+        world.event(A, BASE, after)
+        world.commit(TWO, after, BASE)
+        world.commit(TWO.replace("2", "4"), BASE, after)
+        world.event(B, BASE, text("first") + BASE)  # so that the content is no old one
+        lines = ["first", *BASE.splitlines()]
+        lines.insert(at, "size = 2")
+        world.commit(THREE, text(*lines), BASE)
+        assert dict(zip(lines, world.owners(text(*lines)), strict=True))["size = 2"] == owner
+
+
+def test_a_file_moved_by_writing_it_keeps_its_owners() -> None:
+    """A new file that has much of what is there under another name."""
+    world = World()
+    old = text(*[f"line {n} of some length" for n in range(10)])
+    world.commit(ONE, old)
+    new = old + text("one line more")
+    world.event(A, None, new, chain="new name")
+    assert world.owners(new) == [ONE] * 10 + [A]
+
+
 def test_supply_bounds_claims() -> None:
     """Invariant I5: a line that an event wrote once is given away once."""
     world = begun()
