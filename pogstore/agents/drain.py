@@ -16,6 +16,7 @@ from pogstore.errors import LockHeld, NotEnabled, PogError, StaleRef
 from pogstore.store.store import Store
 from pogstore.work import drain as spool_drain
 from pogstore.work import intake, spool
+from pogstore.work.committed import tell_committed
 from pogstore.work.drain import Drained, Written
 from pogstore.work.spooled_record import Record
 
@@ -48,7 +49,15 @@ def drain(store: Store, *, wait: float = spool.WAIT, now: int | None = None) -> 
 def _write(store: Store, records: Sequence[Record], now: int) -> Written:
     wanted = _Wanted(store, records, now)
     taken = intake.take(store, wanted, imported=False)
-    return Written(taken.events, wanted.open, 0)
+    return Written(taken.events + _committed(store, records), wanted.open, 0)
+
+
+def _committed(store: Store, records: Sequence[Record]) -> int:
+    """Tells of new commits, or does so the next time: the records are stored, whatever is wrong with git's history."""
+    try:
+        return tell_committed(store, records)
+    except (*_FAULTS, OSError):
+        return 0
 
 
 def _write_apart(store: Store, records: Sequence[Record], now: int) -> Written:
