@@ -95,7 +95,7 @@ class Fold:
     def _step(self, tree: Tree, begin: Heard | None, end: Heard, call: Call | None) -> Step:
         if end.record.look is not None:
             return self._looked(tree, begin, end, call)
-        if end.tool_class == "edit":
+        if end.tool_class == "edit" or end.record.states:
             seen = seen_changes(tree, begin, end)
             asked = Compared(seen.gaps, coverage="scoped")
             self._observe(begin or end, end, f"gap/{end.call_id or end.record.id}/asked", asked)

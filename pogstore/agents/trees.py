@@ -78,7 +78,7 @@ class Tree:
     def opened(self, begin: Heard) -> None:
         """Takes note that a call has begun."""
         if not may_write(begin):
-            if begin.tool_class == "edit":
+            if begin.tool_class == "edit" or begin.record.states:
                 self._edits[begin.call] = frozenset(each.path for each in begin.record.states)
             return
         call = Call(begin)
