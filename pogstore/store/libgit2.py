@@ -182,7 +182,7 @@ class Refs:
                 raise
             except (pygit2.GitError, OSError, KeyError, ValueError) as fault:
                 if time.monotonic() > deadline:
-                    if failed and self.read(name) == new:
+                    if self.read(name) == new:
                         return None
                     raise LockHeld(name, RETRY_SECONDS) from fault
                 failed = True

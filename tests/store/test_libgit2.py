@@ -1,5 +1,9 @@
 """The door to pygit2: objects in every place, refs by compare-and-swap, faults as ours (T6, UC-53, SC-10 to SC-12)."""
 
+import os
+import shutil
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -17,7 +21,7 @@ from pogstore.store.layout import discover
 from pogstore.store.libgit2 import PACK_FROM, line_hunks, patch_body
 from pogstore.store.loose import find_loose
 from pogstore.store.store import Store
-from tests.builders_store import append, opened
+from tests.builders_store import append, opened, topics
 from tests.conftest import Repo
 
 REF = "refs/pog/tasks/0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
@@ -177,6 +181,51 @@ def test_a_move_that_fails_once_it_is_done_is_done(
         assert store.refs.read(REF) == new
     with pytest.raises(StaleRef):
         store.refs.compare_and_swap(REF, one, two)
+    monkeypatch.setattr(libgit2, "RETRY_SECONDS", -1.0)
+    store.refs.compare_and_swap(REF, None, one)
+    assert store.refs.read(REF) == one
+
+
+APPENDS_SLOWLY = """
+import sys
+from pogstore.store.libgit2 import Refs
+from pogstore.store.store import open_store
+from tests.builders_store import append
+swap, faults = Refs._swap, []
+def seen(*arguments):
+    try:
+        swap(*arguments)
+    except Exception as fault:
+        faults.append(str(fault))
+        raise
+Refs._swap = seen
+append(open_store(sys.argv[1]), "two")
+print(*faults, sep="\\n")
+"""
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_what_pack_refs_does_right_after_a_move_makes_no_second_event(repo: Repo) -> None:
+    """The cause of 481 events where 480 were written: libgit2 syncs a directory that `git pack-refs` has removed."""
+    store = opened(repo, fsync=True)
+    append(store, "one")
+    repo.git("pack-refs", "--all")
+    ref = store.layout.common_dir / REF
+    lock = ref.with_name(f"{ref.name}.lock")
+    slowly = ("strace", "-f", "-qq", "-o", os.devnull, "-P", str(lock), "-e", "inject=unlink:delay_exit=3000000:when=1")
+    command = [*slowly, sys.executable, "-c", APPENDS_SLOWLY, str(repo.path)]
+    root = Path(__file__).parents[2]
+    writer = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while writer.poll() is None and not (ref.exists() and not lock.exists()):
+        time.sleep(0.01)
+    repo.git("pack-refs", "--all")
+    said, errors = writer.communicate(timeout=60)
+    if "ptrace" in errors.lower():
+        pytest.skip("no process may be traced here")
+    assert writer.returncode == 0, errors
+    assert "for fsync" in said
+    assert topics(store) == ["one", "two"]
+    store.close()
 
 
 def test_a_lock_that_somebody_holds_for_a_moment_is_waited_for(store: Store, commits: list[Oid]) -> None:
