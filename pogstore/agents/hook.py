@@ -123,7 +123,11 @@ def _enabled(place: sighting.Place) -> bool:
 
 
 def _count(place: sighting.Place, reason: bytes, now: int) -> None:
-    spool.count_loss(place[2] + _SPOOL, reason, now)
+    """Counts what is not recorded; where that cannot be, what else there is to record must not suffer."""
+    try:  # noqa: SIM105 - `contextlib` costs what `pathlib` does
+        spool.count_loss(place[2] + _SPOOL, reason, now)
+    except OSError:
+        pass
 
 
 def _directory(cwd: str) -> bytes:

@@ -205,6 +205,14 @@ def test_any_agent_may_name_several_files(enabled: Repo, make_repo: Callable[...
     assert not directory(foreign).exists()
 
 
+def test_what_cannot_be_counted_costs_no_record(enabled: Repo, make_repo: Callable[..., Repo]) -> None:
+    lost = directory(enabled).parent / "lost"
+    lost.unlink()
+    lost.symlink_to("README")
+    generic(told("tool_end", enabled.path, paths=[str(make_repo("foreign").path / "README"), "README"]))
+    assert [seen(record) for record in records(enabled)] == [{b"README": b"a project\n"}]
+
+
 def test_too_many_files_are_not_read(enabled: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     payload = told("tool_end", enabled.path, paths=["README", "x", ".git/config"])
     with monkeypatch.context() as patched:
