@@ -123,10 +123,9 @@ def _listing(place: sighting.Place, private: looked.Private, deadline: float) ->
     """Asks git, by our copy of the index if there can be one; raises `ValueError` if git fails or is not understood."""
     root, git_dir, _ = place
     command = (b"--git-dir=" + git_dir, b"--work-tree=" + root, *_STATUS, *_OURS)
-    copy = private.index()
+    environ = private.index()
     output = None
-    if copy:
-        environ = {b"GIT_INDEX_FILE": copy, b"GIT_OPTIONAL_LOCKS": b"1"}
+    if environ:
         output = spawn.run(command, cwd=root, environ=environ, deadline=deadline, limit=_LIMIT)
         if output is None:
             private.drop_index()

@@ -33,6 +33,8 @@ coarsely as that, so that a file may change twice without a trace."""
 Known = tuple[bytes, bytes, bool]
 """Stat data, BLAKE3 of the bytes that were read, and whether equal stat data means equal bytes."""
 
+_GITLINK, _SPLIT = b"\0\0\xe0\0", b"link"
+"""The mode of a submodule and the name of an extension, as they stand in an index; found by chance they do no harm."""
 _BEGIN = b"pog looked 1"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OWN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -48,12 +50,13 @@ def stat_text(found: os.stat_result) -> bytes:
 class Private:
     """Our folder in a git dir, held by one look at a time; without the lock it can be read, not relied on."""
 
-    __slots__ = ("_folder", "_git_dir", "_lock", "now")
+    __slots__ = ("_folder", "_git_dir", "_lock", "_refreshed", "now")
 
     def __init__(self, git_dir: bytes) -> None:
         self._git_dir = git_dir
         self._folder = _open_folder(git_dir + FOLDER)
         self._lock = -1 if self._folder < 0 else _take_lock(self._folder)
+        self._refreshed = False
         self.now = self._clock()
 
     def close(self) -> None:
@@ -74,17 +77,21 @@ class Private:
         except OSError:
             return now
 
-    def index(self) -> bytes:
-        """Returns the path of a copy of the user's index that git may write to; nothing if there can be none."""
+    def index(self) -> "dict[bytes, bytes]":
+        """Returns what git must be told to use a copy of the user's index, which it may write to; nothing without one.
+
+        It may not where there are submodules: git would refresh the index of each of them by the way.
+        """
         if self._lock < 0:
-            return b""
+            return {}
         try:
             # of a git that we killed, and of nobody else: we hold the lock
             _remove(self._folder, INDEX + b".lock")
             self._copy_index()
         except OSError:
-            return b""
-        return self._git_dir + FOLDER + b"/" + INDEX
+            return {}
+        copy = self._git_dir + FOLDER + b"/" + INDEX
+        return {b"GIT_INDEX_FILE": copy, b"GIT_OPTIONAL_LOCKS": b"%d" % self._refreshed}
 
     def drop_index(self) -> None:
         """Forgets a copy that git could not read."""
@@ -101,14 +108,18 @@ class Private:
             if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
                 raise OSError(errno.EFBIG, "an index that is not copied")
             of = b"%d %d %d" % (found.st_mtime_ns, found.st_size, found.st_ino)
-            if of == _contents(self._folder, COPIED) and _exists(self._folder, INDEX):
+            copied, _, refreshed = _contents(self._folder, COPIED).rpartition(b" ")
+            if of == copied and _exists(self._folder, INDEX):
+                self._refreshed = refreshed == b"1"
                 return None
             data = _all(source, found.st_size)
         finally:
             os.close(source)
         # git takes for unchanged what is older than the index: a copy that seems newer would hide changes
         _replace(self._folder, INDEX, data, found.st_mtime_ns)
-        return _replace(self._folder, COPIED, of)
+        # the rest of a split index may have submodules, too
+        self._refreshed = _GITLINK not in data and _SPLIT not in data
+        return _replace(self._folder, COPIED, b"%b %d" % (of, self._refreshed))
 
     def load(self) -> "dict[bytes, Known]":
         """Returns what is known of the files that were read; nothing if that is damaged."""

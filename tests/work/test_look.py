@@ -252,6 +252,23 @@ def test_a_split_index_stays_as_it_is(repo: Repo) -> None:
         repo.git("update-index", "--add", "--cacheinfo", f"100644,{repo.git('rev-parse', 'HEAD:a')},c")
 
 
+def test_the_index_of_a_submodule_is_not_touched(repo: Repo, make_repo: Callable[..., Repo]) -> None:
+    """A git that may refresh an index lets the ones it starts in submodules do so, too."""
+    inner = make_repo("inner")
+    (repo.path / ".git" / "pog").mkdir()
+    repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.path), "sub")
+    repo.git("init", "--quiet", "plain")
+    Repo(repo.path / "plain").commit({"f": "f\n"})
+    repo.commit()  # a submodule without a name
+    for name in ("sub/README", "plain/f", "README"):
+        os.utime(repo.path / name, (1, 1))
+    write(repo, "plain/new", b"new\n")
+    before = own(repo)
+    for _ in range(2):
+        assert held(repo) == {b"plain": "submodule"}
+    assert own(repo) == before
+
+
 def test_without_file_modes_the_mode_is_what_git_says(repo: Repo) -> None:
     repo.commit({"plain": "p\n", "program": "#!\n"})
     repo.git("update-index", "--chmod=+x", "program")
