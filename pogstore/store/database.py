@@ -152,12 +152,24 @@ def _lock_path(path: Path) -> Path:
 
 
 def _open_lock(path: Path) -> int | None:
-    """Opens the file that says who uses the database; nothing where none can be made."""
+    """Opens the file that says who uses the database; nothing where none can be made, or nothing is to be kept."""
+    if not path.parent.is_dir() and not _holds_ours(path.parent.parent):
+        return None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(_lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     except OSError:
         return None
+
+
+def _holds_ours(common_dir: Path) -> bool:
+    """Whether a repository has refs of ours; one that has not, and is not enabled, is left without any trace of us."""
+    if (common_dir / "refs" / "pog").is_dir():
+        return True
+    try:
+        return b" refs/pog/" in (common_dir / "packed-refs").read_bytes()
+    except OSError:
+        return False
 
 
 def _open_shared(path: Path, lock: int) -> Database | None:
