@@ -44,6 +44,7 @@ def record(store: Store, lines: Sequence[Line], by: By, task: TaskId | None, act
     agents that the lines name.
     """
     fold = _Fold(store, by, task, actor)
+    fold.look_up(lines)
     for line in lines:
         fold.take(line)
     fold.end()
@@ -68,6 +69,10 @@ class _Fold:
         """Yields what is to be written, in order."""
         for task, run in groupby(self._drafts, key=lambda each: each[0]):
             yield TaskDrafts(task=task, drafts=tuple(draft for _, draft in run))
+
+    def look_up(self, lines: Iterable[Line]) -> None:
+        """Asks git once for all paths."""
+        self._recorded.look_up(each.path for line in lines for each in (*line.heard.record.states, *(line.told or ())))
 
     def take(self, line: Line) -> None:
         """Takes the next line."""
