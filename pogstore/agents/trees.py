@@ -58,6 +58,10 @@ def may_write(heard: Heard) -> bool:
     return heard.tool_class in _WRITERS or heard.record.look is not None
 
 
+def _is_by_same(call: Heard, at: Heard) -> bool:
+    return (call.session, call.agent_id) == (at.session, at.agent_id)
+
+
 class Tree:
     """One work tree whose steps are folded. `shells` are those that ended, of all work trees."""
 
@@ -68,7 +72,7 @@ class Tree:
         self._since: dict[bytes, int] = {}
         self._latest: Look | None = None
         self._calls: dict[Key, Call] = {}
-        self._edits: dict[Key, frozenset[bytes]] = {}
+        self._edits: dict[Key, Heard] = {}
 
     @property
     def worktree(self) -> str | None:
@@ -79,7 +83,7 @@ class Tree:
         """Takes note that a call has begun."""
         if not may_write(begin):
             if begin.tool_class == "edit" or begin.record.states:
-                self._edits[begin.call] = frozenset(each.path for each in begin.record.states)
+                self._edits[begin.call] = begin
             return
         call = Call(begin)
         for key, other in self._calls.items():
@@ -96,8 +100,8 @@ class Tree:
     def left(self, at: Heard) -> None:
         """Takes note that an agent has gone on: what it was doing before is over, or was interrupted."""
         for call in self._calls.values():
-            if (call.begin.session, call.begin.agent_id) == (at.session, at.agent_id):
-                call.is_left = True
+            call.is_left = call.is_left or _is_by_same(call.begin, at)
+        self._edits = {key: begin for key, begin in self._edits.items() if not _is_by_same(begin, at)}
 
     def observe(self, record: Record) -> Compared | None:
         """Returns what changed until a record that has a look without any call known to have done it."""
@@ -123,7 +127,7 @@ class Tree:
 
     def _left_to_edits(self) -> frozenset[bytes]:
         """Returns the paths that calls name which edit right now: these will tell of them themselves."""
-        return frozenset().union(*self._edits.values())
+        return frozenset(each.path for begin in self._edits.values() for each in begin.record.states)
 
     def gaps(self, heard: Heard) -> tuple[DraftChange, ...]:
         """Returns what changed on the named paths since they were last recorded, and takes it for recorded."""

@@ -1,5 +1,7 @@
 """What shell calls do to a work tree, and what others do meanwhile: each change is its owner's, or nobody's."""
 
+import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -8,15 +10,17 @@ from typing import Any
 
 import pytest
 
+from pogstore.agents import hook
+from pogstore.draft import session_task_id
 from pogstore.history.blame import blame
-from pogstore.model import Committed, Observed, Stepped
+from pogstore.model import Committed, Observed, Stepped, TaskId
 from pogstore.store.store import Store, open_store
 from pogstore.work import drain as work_drain
 from pogstore.work import intake, spooled
 from pogstore.work.drain import spool_of
 from tests.agents.live import Live, drained, events, recording, sides, steps
 from tests.agents.test_drain import Died, crash
-from tests.conftest import Repo
+from tests.conftest import SECOND, Repo
 
 
 @pytest.fixture
@@ -243,6 +247,42 @@ def test_an_agent_that_goes_on_after_an_interruption_is_not_held_back(repo: Repo
     drained(store, live)
     (step,) = steps(store, live.task)
     assert sides(store, step) == [("README", b"a project\n", b"one\n")]
+
+
+def test_an_edit_that_was_interrupted_hides_no_later_change(repo: Repo, store: Store) -> None:
+    live = Live(repo.path)
+    live.begin_edit("README", "a project", "one")
+    live.prompt("never mind")
+    with shell(live):
+        put(live, "README", "two\n")
+    drained(store, live)
+    (step,) = steps(store, live.task)
+    assert sides(store, step) == [("README", b"a project\n", b"two\n")]
+
+
+def test_a_call_that_sets_a_sub_agent_to_work_takes_nothing_from_it(repo: Repo, store: Store) -> None:
+    live = Live(repo.path)
+    call = generic(live, "tool_start", call_id="task", tool="task", **{"class": "other"})
+    generic(live, "tool_start", call_id="sub", tool="sh", agent_id="sub1", **{"class": "shell"})
+    put(live, "README", "one\n")
+    generic(live, "tool_end", call_id="sub", tool="sh", agent_id="sub1", **{"class": "shell"})
+    generic(live, "tool_end", call_id="task", tool="task", **{"class": "other"})
+    drained(store, live)
+    inner, outer = steps(store, call)
+    assert (sides(store, inner), judged(inner)) == ([("README", b"a project\n", b"one\n")], ("shared", "shell"))
+    assert (outer.changes, judged(outer)) == ((), ("shared", "another-call"))
+
+
+def generic(live: Live, event: str, **members: Any) -> TaskId:
+    """Says something by our own contract; returns the task of that session."""
+    told = {"version": 1, "agent": "a", "session": "g", "event": event, "cwd": str(live.root)} | members
+    live.clock[0] += SECOND
+    reads, writes = os.pipe()
+    os.write(writes, json.dumps(told).encode())
+    os.close(writes)
+    hook.main(("generic",), reads, {"POG_NOW": str(live.clock[0])})
+    os.close(reads)
+    return session_task_id("a", "g")
 
 
 def test_a_pull_in_a_shell_call_or_beside_it_is_nobodys(repo: Repo, store: Store) -> None:
