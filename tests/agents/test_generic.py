@@ -98,6 +98,26 @@ def test_the_schema_and_the_page_have_the_members_that_are_read() -> None:
         assert f"`{name}`" in CONTRACT
 
 
+def test_the_example_of_the_page_fits() -> None:
+    lines = CONTRACT.split("```json\n")[1].split("```")[0].splitlines()
+    for line in lines:
+        Draft202012Validator(SCHEMA).validate(json.loads(line))
+    found = [hear(record(line.encode())) for line in lines]
+    assert [each.phase for each in found] == ["prompt", "begin", "end", "session-end"]
+    assert not any(each.unnamed for each in found)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{}, {"event": 5}, {"class": "psychic"}, {"version": 2}, {"paths": "a"}, {"cwd": "relative"}, {"duration_ms": -1},
+     {"usage": {"tokens_in": 1.5}}, {"session": ""}, {"changes": [{"path": "a", "after": "", "after_b64": ""}]},
+     {"changes": [{"after": ""}]}, {"changes": [{"path": "a", "mode": "160000"}]}],
+)  # fmt: skip
+def test_the_schema_says_what_does_not_fit(wrong: dict[str, Any]) -> None:
+    assert not Draft202012Validator(SCHEMA).is_valid({"event": "tool_end", **wrong} if wrong else wrong)
+    assert Draft202012Validator(SCHEMA).is_valid({"event": "zoom", "unknown": [1]})
+
+
 def test_the_drain_hears_it() -> None:
     assert READERS["generic"] is hear
 
