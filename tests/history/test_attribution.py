@@ -5,57 +5,17 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.history.attribution import SLACK, WINDOW, Attribution, CommitStep, EventStep, Kind
+from pogstore.history.attribution import SLACK, WINDOW
 from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold, matches
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.store.libgit2 import line_hunks
+from tests.history.worlds import MINUTE, World, text
 
 A, B, C, D = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
 ONE, TWO, THREE = ("1" * 40, "2" * 40, "3" * 40)
-MINUTE = 60_000_000
-
-
-def text(*lines: str) -> str:
-    return "".join(f"{line}\n" for line in lines)
 
 
 BASE = text("alpha line of the base", "beta line of the base", "gamma line of the base")
-
-
-class World:
-    """Versions named by themselves, and steps a minute apart."""
-
-    def __init__(self) -> None:
-        self.steps: list[EventStep | CommitStep] = []
-        self.now = 1_000 * MINUTE
-
-    def event(
-        self,
-        event: Owner,
-        before: str | None,
-        after: str | None,
-        *,
-        chain: str = "w",
-        unsure: bool = False,
-        kind: Kind = "edit",
-    ) -> None:
-        self.now += MINUTE
-        self.steps.append(EventStep(event, self.now, before, after, chain, unsure, kind))
-
-    def commit(self, commit: Owner, after: str | None, *parents: str, authored: int | None = None) -> None:
-        self.now += MINUTE
-        moment = self.now if authored is None else authored
-        self.steps.append(CommitStep(commit, self.now, moment, after, tuple(parents)))
-
-    def owners(self, content: str, *parents: str) -> list[Owner]:
-        found = Attribution(lambda key: None if key.startswith("absent") else key.encode(), line_hunks)
-        found.replay(self.steps)
-        return found.owners(content, content.encode(), parents, self.now + MINUTE)
-
-    def absent(self) -> list[Owner]:
-        found = Attribution(lambda key: None if key.startswith("absent") else key.encode(), line_hunks)
-        found.replay(self.steps)
-        return found.absent
 
 
 def begun() -> World:
