@@ -4,22 +4,23 @@ A look lists every path that differs from HEAD; what it does not list holds what
 a pull, a commit) is no change of anybody's here; and what cannot be known is said, or left out, and never guessed.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
 
-from pogstore.draft import DraftChange, FileVersion
+from pogstore.draft import DraftChange
 from pogstore.model import Change, Side
 from pogstore.store import content
 from pogstore.store.batch import OMITTED_LARGE
+from pogstore.work.entries import paths_committed
 from pogstore.work.held import SUBMODULE, Held, Last, oid_text, path_of
 from pogstore.work.recorded import Recorded
+from pogstore.work.renames import with_renames
 from pogstore.work.spooled_record import Absent, Head, Record, Seen, Unseen
 
 NO_BEFORE = "no-before"
 _WHOLE = "whole"
-_LINK = "120000"
 
 State = Seen | Absent | Unseen
 
@@ -113,18 +114,21 @@ def compare(
 ) -> Compared:
     """Returns what changed between the whole look at the beginning of a call and the one at its end.
 
-    The first was given to `observe` before, and so was `latest`, if there was a whole one between the two. Of what git
-    brought only what is neither in its history nor in HEAD counts, if HEAD moved meanwhile; if it did not, all counts.
+    The first was given to `observe` before, and so was `latest`, if there was a whole one between the two. If HEAD
+    moved meanwhile, what is in HEAD or in git's history was brought by git, and is no change; but not where all commits
+    up to HEAD were written meanwhile. If it did not move, all counts.
     Paths whose contents are not known are changes without sides, and the coverage is `partial`. With changes the
     coverage is `shared` (reason `shell`): whoever else saved a file meanwhile cannot be told apart. What a recorded
     edit left meanwhile is none of these; where it was changed again, that is `apart`.
     """
     if now.reason is not None:
         return Compared(coverage="partial", reason=now.reason, base=base_of(now.head))
-    found = list(differences(recorded, latest or begin, now, begin, leave))
+    written = _committed(recorded, begin, now)
+    found = list(differences(recorded, latest or begin, now, begin, leave, written))
     if _commit(begin) != _commit(now):
+        own = [each for each in found if each.path in written and each.path not in now.states]
         listed = [each for each in found if each.path in now.states or each.fault is not None]
-        found = _without_brought(recorded, listed, now)
+        found = [*own, *_without_brought(recorded, listed, now)]
     apart = {each.path for each in found if each.last.by_edit and each.last.time > begin.time}
     done = _compared(recorded, (each for each in found if each.path not in apart))
     others = _compared(recorded, (each for each in found if each.path in apart and each.fault is None))
@@ -135,26 +139,40 @@ def compare(
     return done._replace(apart=None if others.is_empty else others, base_from=base_from, base=base)
 
 
+def _committed(recorded: Recorded, begin: Look, now: Look) -> set[bytes]:
+    """Returns the paths that were committed in commits that were written between two looks."""
+    old, new = _commit(begin), _commit(now)
+    if old is None or not new or old == new:
+        return set()
+    return paths_committed(recorded.place.git, old, new, begin.time // 1_000_000)
+
+
 def _commit(look: Look) -> str | None:
     return look.head.commit if look.head is not None else None
 
 
 def differences(
-    recorded: Recorded, latest: Look | None, now: Look, begin: Look | None, leave: Collection[bytes]
+    recorded: Recorded,
+    latest: Look | None,
+    now: Look,
+    begin: Look | None,
+    leave: Collection[bytes],
+    written: Collection[bytes] = (),
 ) -> Iterator[Difference]:
     """Yields the paths that do not hold what was last recorded, or are not as at `begin`, and notes what they hold.
 
-    `latest` is the last whole look before. What was not touched since is not read.
+    `latest` is the last whole look before; `written` are paths that are to be compared though no look lists them. What
+    was not touched since is not read.
     """
     recorded.learn(now.states.values())
     old = latest.states if latest else {}
     marks = begin.states if begin else {}
-    candidates = dict.fromkeys([*now.states, *old, *recorded.noted])
+    candidates = dict.fromkeys([*now.states, *old, *recorded.noted, *written])
     for path in candidates:
         if path in leave:
             continue
         state = now.states.get(path)
-        if state is None and recorded.is_clean(path):  # then git has changed it, if anybody has
+        if state is None and path not in written and recorded.is_clean(path):  # then git has changed it, if anybody has
             recorded.note_clean(path, now.head, now.time)
             continue
         noted = recorded.last_noted(path)
@@ -240,45 +258,3 @@ def side_of(held: Held) -> Side | None:
         return held.side
     data = held.version.data
     return Side(mode=held.version.mode, blob=content.blob_id(data), size=len(data), omitted=OMITTED_LARGE)
-
-
-def with_renames(changes: Sequence[DraftChange]) -> tuple[DraftChange, ...]:
-    """Returns changes in which a file that vanished, and one that came with just its bytes, are one that was moved.
-
-    Where several could be meant, those with equal names in other folders belong together, and the rest stays apart.
-    """
-    gone: dict[tuple[bool, bytes], list[DraftChange]] = {}
-    came: dict[tuple[bool, bytes], list[DraftChange]] = {}
-    for change in changes:
-        if change.before is not None and change.after is None and change.before.data:
-            gone.setdefault(_content(change.before), []).append(change)
-        if change.after is not None and change.before is None and change.after.data:
-            came.setdefault(_content(change.after), []).append(change)
-    moved = {id(new): old for key in gone.keys() & came.keys() for old, new in _pairs(gone[key], came[key])}
-    left = {id(old) for old in moved.values()}
-    return tuple(
-        msgspec.structs.replace(change, from_=moved[id(change)].path, before=moved[id(change)].before)
-        if id(change) in moved
-        else change
-        for change in changes
-        if id(change) not in left
-    )
-
-
-def _content(version: FileVersion) -> tuple[bool, bytes]:
-    return version.mode == _LINK, version.data
-
-
-def _pairs(gone: Sequence[DraftChange], came: Sequence[DraftChange]) -> list[tuple[DraftChange, DraftChange]]:
-    if len(gone) == len(came) == 1:
-        return [(gone[0], came[0])]
-    old, new = _by_name(gone), _by_name(came)
-    return [(old[name][0], new[name][0]) for name in old.keys() & new.keys() if len(old[name]) == len(new[name]) == 1]
-
-
-def _by_name(changes: Iterable[DraftChange]) -> dict[bytes, list[DraftChange]]:
-    found: dict[bytes, list[DraftChange]] = {}
-    for change in changes:
-        name = (content.path_bytes(change.path) or b"").rpartition(b"/")[2]
-        found.setdefault(name, []).append(change)
-    return found

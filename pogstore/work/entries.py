@@ -13,6 +13,7 @@ LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 """A path given to git means itself, whatever characters it has."""
 
 _LIMIT = 1 << 28
+_MOST_COMMITS = 100
 _FOLDER = "40000"
 _OLD_FILE = "100664"
 
@@ -68,6 +69,24 @@ def _parsed(data: bytes, width: int) -> dict[bytes, Entry]:
         text = mode.decode("ascii", "replace")
         found[name] = "100644" if text == _OLD_FILE else text, Oid(data[end + 1 : at].hex())
     return found
+
+
+def paths_committed(git: Git, old: str, new: str, since: int) -> set[bytes]:
+    """Returns the paths that changed between two commits, if all from the one to the other was written since a time.
+
+    That is so if each commit on the way is the child of the one before, and its author wrote it in that second (since
+    the epoch) or later. What a merge, a rebase, a pull or a cherry-pick brings was written before, as a rule.
+    """
+    form = ("--format=%at %P", f"--max-count={_MOST_COMMITS + 1}")
+    done = git.run("log", *form, f"{old}..{new}" if old else new, "--", check=False)
+    commits = [line.split(" ") for line in done.stdout.decode("ascii", "replace").splitlines()]
+    if not commits or len(commits) > _MOST_COMMITS or commits[-1][1] != old:
+        return set()
+    if any(len(commit) != 2 or not commit[0].isdigit() or int(commit[0]) < since for commit in commits):
+        return set()
+    diff = ("diff-tree", "-r", "-z", "--no-renames", "--name-only", *(() if old else ("--root", "--no-commit-id")))
+    found = git.run(*diff, *((old,) if old else ()), new, check=False).stdout.split(b"\0")
+    return set(found[:-1])
 
 
 def in_history(git: Git, wanted: Mapping[bytes, Entry], commit: str) -> set[bytes]:

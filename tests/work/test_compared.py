@@ -183,6 +183,51 @@ def test_a_new_head_brings_what_history_has_and_nothing_else(tree: Watched) -> N
     assert told(tree.end(begin).changes) == [("written", None, b"by the call\n")]
 
 
+def dated(tree: Watched, **options: str) -> dict[str, str]:
+    """The dates of what happens now."""
+    at = f"{tree.now // SECOND} +0000"
+    return {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} | options
+
+
+def test_what_a_call_writes_and_commits_itself_is_its_own(tree: Watched) -> None:
+    tree.repo.commit({"gone": "gone\n"})
+    tree.write("mine", "by hand\n")
+    begin = tree.begin()
+    for text in ("one\n", "two\n"):
+        tree.write("README", text)
+        tree.write("sub/new", text)
+        (tree.repo.path / "gone").unlink(missing_ok=True)
+        tree.repo.git("add", "--all")
+        tree.repo.git("commit", "--quiet", "--message", "by the call", env=dated(tree))
+    tree.write("after", "new\n")
+    assert told(tree.end(begin).changes) == [
+        ("README", b"a project\n", b"two\n"),
+        ("after", None, b"new\n"),
+        ("gone", b"gone\n", None),
+        ("sub/new", None, b"two\n"),
+    ]
+    then = tree.begin()
+    tree.write("README", "three\n")
+    tree.repo.git("commit", "--quiet", "--all", "--message", "again", env=dated(tree))
+    assert told(tree.end(then).changes) == [("README", b"two\n", b"three\n")]
+
+
+def test_what_a_call_picks_merges_or_rebases_is_not_its_own(tree: Watched) -> None:
+    """Case PC-20: what was written before is not the call's, whoever commits it now."""
+    tree.repo.git("branch", "upstream")
+    tree.repo.commit({"ours": "ours\n"})
+    tree.repo.git("checkout", "--quiet", "upstream")
+    tree.repo.commit({"theirs": "theirs\n"})
+    tree.repo.git("checkout", "--quiet", "main")
+    for command in (("cherry-pick", "upstream"), ("merge", "--no-edit", "--no-ff", "upstream"), ("rebase", "upstream")):
+        begin = tree.begin()
+        tree.repo.git(*command, env={"GIT_COMMITTER_DATE": dated(tree)["GIT_COMMITTER_DATE"]})
+        found = tree.end(begin)
+        assert (found.changes, found.coverage) == ((), "exact")
+        tree.repo.git("reset", "--quiet", "--hard", begin.head.commit if begin.head else "")
+        tree.recorded = tree.fresh()
+
+
 def test_a_soft_reset_changes_no_file(tree: Watched) -> None:
     tree.repo.commit({"README": "second\n", "new": "new\n"})
     begin = tree.begin()
@@ -239,9 +284,10 @@ def test_a_repository_without_commits(make_repo: Callable[..., Repo]) -> None:
     assert told(found.changes) == [("new", None, b"new\n")]
     assert found.base == {"branch": "main"}
     then = tree.look()
+    tree.write("third", "third\n")
     tree.repo.git("add", "--all")
-    tree.repo.git("commit", "--quiet", "--message", "first")
-    assert tree.end(then).is_empty
+    tree.repo.git("commit", "--quiet", "--message", "first", env=dated(tree))
+    assert told(tree.end(then).changes) == [("third", None, b"third\n")]
 
 
 def test_a_partial_look_says_nothing(tree: Watched) -> None:
