@@ -30,6 +30,11 @@ WHY_PARTIAL: Mapping[str, tuple[str, str | None]] = {
     "directory": ("there is a directory in the file's place", None),
     "too-large": ("the file is larger than pog.maxBlob", "only hash and size are kept; raise pog.maxBlob to keep more"),
     "unseen": ("the file could not be read", None),
+    "unread": ("the file could not be read", None),
+    "special": ("what stands there is no file", None),
+    "filtered": ("git would not convert the file", "a filter in .gitattributes fails; 'git add --dry-run' may say why"),
+    "missing": ("an earlier version of the file is not held here", "'git pog fetch', or 'git fetch' without a filter"),
+    "no-head": ("HEAD was not known", None),
     "no-result": (
         "the agent never told the end of the call",
         "it was interrupted, or its hooks were changed meanwhile",

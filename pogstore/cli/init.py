@@ -32,7 +32,8 @@ def command(env: Env, remove: bool, pre_push: bool, dry_run: bool, force: bool, 
     nothing is written, and what to give that program is printed instead.
     """
     exclusive(remove=remove, pre_push=pre_push)
-    steps = _steps(env, remove, pre_push, dry_run, force)
+    enabling, guarding = _steps(env, remove, pre_push, dry_run, force)
+    steps = enabling + guarding
     guard = githooks.look(env.store)
     to_place = githooks.snippets(env.store, guard) if pre_push and not guard.calls else []
     if as_json:
@@ -45,23 +46,23 @@ def command(env: Env, remove: bool, pre_push: bool, dry_run: bool, force: bool, 
         if not steps:
             tell("nothing would be done")
     else:
-        _say(env, remove, bool(steps), tell if to_place else echo)
+        _say(env, remove, bool(enabling), tell if to_place else echo)
         _say_of_guard(env, guard, remove=remove, asked=pre_push)
     if to_place and not as_json:
         _say_snippets(guard, to_place)
 
 
-def _steps(env: Env, remove: bool, pre_push: bool, dry_run: bool, force: bool) -> list[str]:
+def _steps(env: Env, remove: bool, pre_push: bool, dry_run: bool, force: bool) -> tuple[list[str], list[str]]:
+    """Does what is asked, unless it is only to be told; returns the steps for the consent, and those for the hook."""
     store, python = env.store, sys.executable
     if dry_run:
-        if remove:
-            return setup.plan_disable(store)
-        return setup.plan_enable(store) + (githooks.plan_guard(store, python) if pre_push else [])
+        steps = setup.plan_disable(store) if remove else setup.plan_enable(store)
+        return steps, githooks.plan_guard(store, python) if pre_push else []
     if remove:
         if setup.plan_disable(store) and not disabled():
             _draining.drain_for_good(store, now)
-        return setup.disable(store, force=force)
-    return setup.enable(store) + (githooks.guard(store, python) if pre_push else [])
+        return setup.disable(store, force=force), []
+    return setup.enable(store), githooks.guard(store, python) if pre_push else []
 
 
 def _say(env: Env, remove: bool, changed: bool, say: Callable[[str], None]) -> None:

@@ -29,6 +29,10 @@ def test_it_is_written_on_request_and_taken_back(here: Here, repo: Repo) -> None
     answer = here("init", "--pre-push", "--json").json
     assert (answer["steps"], answer["changed"]) == (["write .git/hooks/pre-push"], True)
     assert here("init", "--pre-push", "--json").json["changed"] is False
+    hook_of(repo).unlink()
+    assert here("init", "--pre-push").stdout.splitlines() == [
+        "pogstore was enabled here before", "'git push' takes nothing private along",
+    ]  # fmt: skip
     assert here("init", "--pre-push").stdout.splitlines()[-1] == "'git push' takes nothing private along"
     assert "would remove .git/hooks/pre-push" in here("init", "--remove", "-n").stdout
     here("init", "--remove")
