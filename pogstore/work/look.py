@@ -49,7 +49,7 @@ _HEX = frozenset(b"0123456789abcdef")
 _NO_MODE = b"000000"
 
 _FILE, _INDEXED, _IGNORED, _SUBMODULE, _REPOSITORY = range(5)
-"""What git says of a path; the greater one counts if it says two things; `_INDEXED` is as in the index."""
+"""What git says of a path; `_INDEXED` is a file that is as the index says."""
 
 Listing = tuple[bytes, dict[bytes, tuple[int, bytes]]]
 """HEAD, and what is said of each path, with its mode or nothing."""
@@ -172,10 +172,7 @@ def _changed(xy: bytes, sub: bytes, mode: bytes) -> tuple[int, bytes]:
 
 
 def _add(entries: dict[bytes, tuple[int, bytes]], path: bytes, said: int, mode: bytes) -> None:
-    """Takes what git says of a path: twice of one that is removed from the index and still there."""
-    if path in entries:
-        before, mode_before = entries[path]
-        said, mode = max(before, said), mode or mode_before
+    """Takes what git says of a path; of one that is removed from the index and still there, what it says last."""
     if b".git" not in path.lower().split(b"/"):
         entries[path] = said, mode
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -240,33 +241,32 @@ def test_a_split_index_stays_as_it_is(repo: Repo) -> None:
     write(repo, "a", b"changed\n")
     os.utime(repo.path / "b", (1, 1))
     for expected in ({b"a"}, {b"a", b"c"}):
-        before = own(repo)
+        before = times_aside(own(repo))
         assert held(repo).keys() == expected
-        # the time of a shared index is that of its last reader, whoever that is, so that git does not remove it
-        assert [(name, seen[1:]) for name, seen in own(repo).items()] == [
-            (name, seen[1:]) for name, seen in before.items()
-        ]
-        assert [seen for name, seen in own(repo).items() if "sharedindex" not in name] == [
-            seen for name, seen in before.items() if "sharedindex" not in name
-        ]
+        assert times_aside(own(repo)) == before
         repo.git("update-index", "--add", "--cacheinfo", f"100644,{repo.git('rev-parse', 'HEAD:a')},c")
 
 
-def test_the_index_of_a_submodule_is_not_touched(repo: Repo, make_repo: Callable[..., Repo]) -> None:
+@pytest.mark.parametrize("split", ["true", "false"])
+def test_the_index_of_a_submodule_is_not_touched(repo: Repo, make_repo: Callable[..., Repo], split: str) -> None:
     """A git that may refresh an index lets the ones it starts in submodules do so, too."""
+    repo.git("config", "core.splitIndex", split)
     inner = make_repo("inner")
     (repo.path / ".git" / "pog").mkdir()
     repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.path), "sub")
     repo.git("init", "--quiet", "plain")
     Repo(repo.path / "plain").commit({"f": "f\n"})
     repo.commit()  # a submodule without a name
+    if split == "true":
+        repo.git("update-index", "--split-index")
+        assert b"\0\0\xe0\0" not in (repo.path / ".git" / "index").read_bytes()
     for name in ("sub/README", "plain/f", "README"):
         os.utime(repo.path / name, (1, 1))
     write(repo, "plain/new", b"new\n")
-    before = own(repo)
+    before = times_aside(own(repo))
     for _ in range(2):
         assert held(repo) == {b"plain": "submodule"}
-    assert own(repo) == before
+    assert times_aside(own(repo)) == before
 
 
 def test_without_file_modes_the_mode_is_what_git_says(repo: Repo) -> None:
@@ -414,13 +414,24 @@ def test_what_was_read_and_left_alone_is_not_read_again(
     assert list(states(repo).values()) == [first._replace(data=None, kept=True)]
 
 
-def test_what_was_read_just_now_is_read_again_and_not_recorded_again(repo: Repo) -> None:
+def test_what_was_read_just_now_is_read_again_and_not_recorded_again(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A file system keeps times so coarsely that a file may change twice within one of them."""
     path = write(repo, "new", b"bytes\n")
     first = states(repo)[b"new"]
+    reads: list[object] = []
+    read = listed.Reader._bytes
+
+    def reading(*given: Any) -> bytes | None:
+        reads.append(given)
+        return read(*given)
+
+    monkeypatch.setattr(listed.Reader, "_bytes", reading)
     times = path.stat().st_atime_ns, path.stat().st_mtime_ns
     assert isinstance(first, Seen)
     assert states(repo) == {b"new": first._replace(data=None, kept=True)}
+    assert len(reads) == 1
     path.write_bytes(b"other\n")
     os.utime(path, ns=times)
     changed = states(repo)[b"new"]
@@ -512,6 +523,11 @@ def own(repo: Repo) -> dict[str, tuple[int, int, bytes]]:
     return found
 
 
+def times_aside(found: dict[str, tuple[int, int, bytes]]) -> dict[str, tuple[int, int, bytes]]:
+    """The same without the time of a shared index, which every git that reads it sets so that no git removes it."""
+    return {name: (0 if "sharedindex" in name else seen[0], *seen[1:]) for name, seen in found.items()}
+
+
 @pytest.fixture
 def restless(repo: Repo) -> Repo:
     """A repository whose index git would gladly refresh: all of its entries are stale."""
@@ -571,6 +587,13 @@ def test_without_the_copy_the_user_s_index_is_read_and_not_touched(
     assert not list((tmp_path / "outside").iterdir() if obstacle == "link" else ())
     if lock >= 0:
         os.close(lock)
+
+
+def test_no_shared_index_is_made(restless: Repo) -> None:
+    restless.git("config", "core.splitIndex", "true")
+    before = own(restless)
+    assert held(restless).keys() == {b"f1", b"new"}
+    assert own(restless) == before
 
 
 def test_a_copy_that_git_cannot_read_is_made_anew(restless: Repo) -> None:
