@@ -339,3 +339,43 @@ def test_nothing_is_recorded_where_recording_is_off(here: Here, repo: Repo) -> N
     assert "disabled" in here("record", stdin=line("note", text="x"), status=4, POG_DISABLE="1").stderr
     here("init", "--remove")
     assert "not enabled" in here("record", stdin=line("note", text="x"), status=128).stderr
+
+
+def test_a_repository_without_a_work_tree_takes_what_is_said(here: Here, repo: Repo, tmp_path: Path) -> None:
+    repo.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
+    here("init", cwd=tmp_path / "bare.git")
+    changes = [{"path": "a", "after": "x"}]
+    lines = line("note", text="x") + edit("a") + edit("a", changes=changes)
+    assert here("record", "--json", cwd=tmp_path / "bare.git", stdin=lines).json["events"] == 5
+    store = open_store(tmp_path / "bare.git")
+    assert sides(store, store.events(SESSION)[-1].event) == [(OddPath(outside=True), None, None)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\0b", "/\ud800/x", "x" * 5000])
+def test_a_path_that_the_system_cannot_take_is_outside_or_not_seen(here: Here, name: str) -> None:
+    here("record", stdin=edit(name) + edit("README", cwd=f"/{name}") + edit("x", changes=[{"path": name}]))
+    for step in steps(here):
+        assert step.coverage == "partial" or not step.changes
+
+
+def test_gits_own_files_are_not_told_of(here: Here) -> None:
+    here("record", stdin=edit("x", changes=[{"path": ".git/config", "after": "x"}, {"path": "sub/.GIT/x"}]))
+    (step,) = steps(here)
+    assert (step.coverage_reason, [each.path for each in step.changes]) == ("outside", [OddPath(outside=True)])
+
+
+def test_a_file_that_grew_too_large_is_known_by_its_hash(here: Here, repo: Repo) -> None:
+    repo.git("config", "pog.maxBlob", "1000")
+    changes = [{"path": "README", "before": "a project\n", "after": "x" * 2000}, {"path": "new", "after": "x"}]
+    begin = line("tool_start", paths=["README"], call_id="c")
+    (here.cwd / "README").write_text("y" * 2000)
+    here("record", stdin=begin * 2 + edit("README", call_id="c") + edit("x", changes=changes))
+    same, grown = steps(here)
+    assert (same.changes, same.coverage) == ((), "scoped")
+    assert [each.path for each in grown.changes] == ["README", "new"]
+
+
+def test_text_of_halves_of_characters_is_taken(here: Here) -> None:
+    here("record", stdin=edit("x", changes=[{"path": "new", "after": "a\ud800b"}], output="\ud800"))
+    (step,) = steps(here)
+    assert [each.path for each in step.changes] == ["new"]
