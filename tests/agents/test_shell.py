@@ -308,6 +308,19 @@ def test_a_pull_in_a_shell_call_or_beside_it_is_nobodys(repo: Repo, store: Store
     assert [line.owner for line in blame(store, b"pulled").lines] == ["commit"]
 
 
+def test_what_a_call_writes_and_commits_itself_is_its_own_and_carried(repo: Repo, store: Store) -> None:
+    live = Live(repo.path)
+    with shell(live, "sed -i s/a/b/ README && git commit -am one"):
+        put(live, "README", "one\n")
+        at = f"{live.clock[0] // SECOND} +0000"
+        repo.git("commit", "--quiet", "--all", "--message", "one", env={"GIT_AUTHOR_DATE": at})
+    drained(store, live)
+    step, carried = events(store, live.task)[-2:]
+    assert sides(store, step) == [("README", b"a project\n", b"one\n")]
+    assert isinstance(carried, Committed)
+    assert carried.commit == f"sha1_{repo.git('rev-parse', 'HEAD')}"
+
+
 def test_a_checkout_of_a_file_in_a_shell_call_is_a_change_of_it(repo: Repo, store: Store) -> None:
     live = Live(repo.path)
     put(live, "README", "by hand\n")
@@ -581,6 +594,32 @@ def test_a_submodule_that_is_moved_has_its_commits(repo: Repo, store: Store, mak
     assert (change.after.mode, change.after.commit) == ("160000", f"sha1_{second}")
     assert judged(moved) == ("shared", "shell")
     assert judged(dirty) == ("partial", "submodule")
+    assert not observed(store)
+    inner.git("checkout", "--quiet", "--", "a")
+    repo.commit(message="moved")
+    with shell(live):
+        repo.git("checkout", "--quiet", "--detach", "HEAD~1")
+        repo.git("submodule", "--quiet", "update")
+    drained(store, live)
+    assert inner.git("rev-parse", "HEAD") == first
+    *_, back = steps(store, live.task)
+    assert (judged(back), back.changes) == (("exact", None), ())
+
+
+def test_a_work_tree_inside_another_is_not_walked(repo: Repo, store: Store) -> None:
+    """Case PC-46: it has a log of its own, and no path of it is told twice."""
+    repo.git("worktree", "add", "--quiet", "trees/inner")
+    here = Live(repo.path, "here")
+    there = Live(repo.path / "trees" / "inner", "there", here.clock)
+    with shell(here):
+        put(here, "README", "one\n")
+    with shell(there):
+        put(there, "README", "two\n")
+    with shell(here):
+        pass
+    drained(store, here)
+    assert of_steps(store, there) == [[("README", b"a project\n", b"two\n")]]
+    assert of_steps(store, here) == [[("README", b"a project\n", b"one\n")], []]
     assert not observed(store)
 
 
