@@ -167,7 +167,7 @@ class RecordedTask(Block):
         self.id, self.actor = id_, actor
         self.store, self._definition, self._links, self._class = store, definition, links, class_
         self._worktree = active.worktree_id(store.layout) if store.layout.work_tree else None
-        self._steps: list[RecordedStep] = []
+        self._steps: dict[str, RecordedStep] = {}
         self._outcome: tuple[str, str | None, str | None] | None = None
 
     def __enter__(self) -> Self:
@@ -194,7 +194,7 @@ class RecordedTask(Block):
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         with not_instead_of(fault, "task"):
-            for step in reversed(self._steps):
+            for step in reversed(list(self._steps.values())):
                 step.finish(None, seen=False)
             if self.end():
                 self._close(fault)
@@ -284,7 +284,11 @@ class RecordedTask(Block):
     def open_step(self, step: "RecordedStep") -> None:
         """Takes note of a step that begins; raises `BadInput` if the task is not open."""
         self.check_open()
-        self._steps.append(step)
+        self._steps[step.call_id] = step
+
+    def forget_step(self, step: "RecordedStep") -> None:
+        """Takes note that a step has ended."""
+        self._steps.pop(step.call_id, None)
 
     def write(self, store: Store, fields: Mapping[str, object], texts: Mapping[str, DraftText], found: Found) -> None:
         """Writes a step that has ended."""
@@ -372,6 +376,7 @@ class RecordedStep(Block):
 
     def finish(self, fault: BaseException | None, *, seen: bool) -> None:
         """Writes the step if that was not done; `seen` says whether its end was."""
+        self.task.forget_step(self)
         if not self.end() or self._watch is None:
             return
         took = (time.monotonic_ns() - self._since) // 1_000_000

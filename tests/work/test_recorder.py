@@ -6,15 +6,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pogstore
 from pogstore.model import Change, Decided, Defined, Event, Moved, Noted, Observed, Prompted, Stepped
+from pogstore.work import watched
 from pogstore.work.blocks import as_text
 from pogstore.work.look import look
 from tests.conftest import NAME, Repo
@@ -466,6 +468,67 @@ def test_a_bare_repository_has_nothing_to_compare(make_repo: Any) -> None:
                 pass
         events = [sealed.event for sealed in store.events(task.id)]
     assert [event.coverage for event in events if isinstance(event, Stepped)] == ["none"]
+
+
+def test_how_far_a_comparison_goes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No look at all where the configuration wants none; one that fails is said, at the beginning or at the end."""
+    bench.repo.git("config", "pog.lookTimeout", "0")
+    with bench.store.task("a task") as task, task.step("x", "shell"):
+        bench.write("a.txt", "two\n")
+    bench.repo.git("config", "pog.lookTimeout", "2000")
+    reopened = pogstore.open(bench.path)
+    with reopened.task(task=task.id) as task:
+        with task.step("x", "shell"):
+            bench.write("a.txt", "three\n")
+            monkeypatch.setattr(watched, "PATIENCE", 1e-9)
+        with task.step("x", "shell"):
+            bench.write("a.txt", "four\n")
+            monkeypatch.setattr(watched, "PATIENCE", 30.0)
+    reopened.close()
+    told = [(step.coverage, step.coverage_reason, step.changes) for step in bench.steps(task)]
+    assert told == [("none", "not-compared", ()), ("partial", "timeout", ()), ("partial", "timeout", ())]
+
+
+ACTS = st.one_of(
+    st.tuples(st.just("write"), st.sampled_from("ab"), st.sampled_from(["", "1\n", "2\n", "3\n"])),
+    st.tuples(st.just("begin"), st.sampled_from(["whole", "a", "b"])),
+    st.tuples(st.just("end")),
+)
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(ACTS, max_size=9))
+def test_every_version_follows_from_the_one_before(bench: Bench, acts: list[tuple[str, ...]]) -> None:
+    """However steps stand in each other and whoever writes: no change is told twice, and none is lost."""
+    number = len(bench.store.tasks())
+    names = {name: f"{name}{number}.txt" for name in "ab"}  # what git brings back is another matter
+    bench.repo.commit(dict.fromkeys(names.values(), "0\n"))
+    with bench.store.task("a task") as task, ExitStack() as left:
+        open_steps: list[ExitStack] = []
+        for act in acts:
+            match act:
+                case ("write", name, text):
+                    bench.write(names[name], text)
+                case ("begin", "whole"):
+                    open_steps.append(left.enter_context(ExitStack()))
+                    open_steps[-1].enter_context(task.step("x", "shell"))
+                case ("begin", name):
+                    open_steps.append(left.enter_context(ExitStack()))
+                    open_steps[-1].enter_context(task.step("x", "edit", paths=[names[name]]))
+                case _ if open_steps:
+                    open_steps.pop().close()
+        while open_steps:
+            open_steps.pop().close()
+        with task.step("last", "shell"):
+            pass
+    for name in names.values():
+        held: bytes | None = b"0\n"
+        for event in bench.events(task):
+            for path, before, after in bench.changes(event) if isinstance(event, Stepped | Observed) else ():
+                if path == name:
+                    assert before == held
+                    held = after
+        assert held == (bench.path / name).read_bytes()
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text() | st.binary(), st.lists, max_leaves=5))
