@@ -191,6 +191,6 @@ def why_not(program: str) -> tuple[str, str]:
             f"the path of its interpreter has a space in it or is too long: {interpreter}",
             "install it elsewhere, or run that interpreter with '-m pogstore agent add claude-code'",
         )
-    if not interpreter.exists():
+    if not os.access(interpreter, os.X_OK):
         return f"its interpreter is gone: {interpreter}", "install it again, in a path without a space"
     return "it ends with an error", f"see what it says: {program} --version"

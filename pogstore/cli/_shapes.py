@@ -60,7 +60,7 @@ SHAPES: Mapping[str, str] = {
     "done": EVENT,
     "cancel": EVENT,
     "status": (
-        "{enabled, active: {task, title, status} | null, tasks, pending, faults: [{ref, reason}], paused, "
+        "{enabled, active: {task, title, status} | null, tasks, pending, closed, faults: [{ref, reason}], paused, "
         "losses: [{reason, times, last}], new_losses, gaps: [{reason, coverage, steps, last}], set_aside: [FILE], "
         "hooks: [{agent, scope, path, exact}]}"
     ),

@@ -58,9 +58,11 @@ def _checks(env: Env) -> Iterator[Check]:
     yield _program()
     yield _consent(env)
     if env.store.enabled:
-        if not setup.paused(env.store.layout):
-            yield _spool(env)
-        yield from _waiting(env)
+        found = None if setup.paused(env.store.layout) else _spool(env)
+        if found is not None:
+            yield found
+        if found is None or found.result == "ok":  # else it may be closed to us
+            yield from _waiting(env)
         yield from _hooks(env)
     yield from _guard(env)
     yield from _refspecs(env)

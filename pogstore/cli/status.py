@@ -37,6 +37,8 @@ class Capture(NamedTuple):
     set_aside: Sequence[str]
     hooks: Sequence[Hooks]
     guard_lost: bool
+    closed: str | None = None
+    """Why the spool cannot be looked into, if it cannot."""
 
 
 @pog_command("status", {DAMAGED: "damaged store"})
@@ -63,6 +65,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
             "active": {"task": active.task, "title": active.title, "status": active.status} if active else None,
             "tasks": dict(sorted(counts.items())),
             "pending": capture.pending,
+            "closed": capture.closed,
             "faults": [{"ref": ref, "reason": reason} for ref, reason in faults],
             "paused": capture.paused,
             "losses": [loss._asdict() for loss in capture.losses],
@@ -103,6 +106,8 @@ def _said(capture: Capture) -> Iterator[str]:
         yield f"recording {hooks.agent}: {hooks.scope} settings" + ("" if hooks.exact else f", {hooks.said}")
     if capture.paused:
         yield "paused: nothing that agents do is recorded"
+    if capture.closed:
+        yield f"nothing is recorded: the spool cannot be read ({safe(capture.closed)}); see 'git pog doctor'"
     if capture.pending:
         yield f"pending: {capture.pending}"
     yield from _missing.said_losses(capture.losses, capture.seen)
@@ -127,15 +132,22 @@ def _capture(env: Env, lines: Sequence[Summary], active: Summary | None) -> Capt
     layout = env.store.layout
     seen = acknowledged.seen(layout)
     places = [setup.spool_of(layout), setup.paused_of(layout)]
+    pending, aside, closed = 0, [], None
+    try:
+        pending = _draining.pending(env.store)
+        aside = [str(path) for place in places for path in spooled.set_aside_parts(place)]
+    except OSError as fault:  # it was made by somebody else, say as root
+        closed = fault.strerror or str(fault)
     return Capture(
-        _draining.pending(env.store),
+        pending,
         setup.paused(layout),
-        spooled.losses(places[0]),
+        spooled.losses(places[0]) if closed is None else [],
         seen,
         gaps.gaps(env.store.index.connection, _since(lines, active, seen.time)),
-        [str(path) for place in places for path in spooled.set_aside_parts(place)],
+        aside,
         [hooks for hooks in installed(env) if hooks.found],
         githooks.wanted(layout) and githooks.look(env.store).lost,
+        closed,
     )
 
 

@@ -19,7 +19,17 @@ from tests.cli.conftest import Here
 from tests.conftest import Answer, Pog, Repo
 
 PAGES = list(pages(COMMANDS))
-SELDOM_OUTSIDE = ("demo", "help", "version", "hook", "hook claude-code", "agent", "agent test")
+SELDOM_OUTSIDE = (
+    "demo",
+    "help",
+    "version",
+    "hook",
+    "hook claude-code",
+    "hook generic",
+    "hook pre-push",
+    "agent",
+    "agent test",
+)
 """What needs no repository."""
 ARGUMENTS = {
     "new": ["a title"], "note": ["x"], "decide": ["x"], "check": ["1"], "move": ["pending"], "why": ["a:1"],

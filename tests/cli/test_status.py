@@ -104,3 +104,16 @@ def test_a_guard_that_is_gone_is_told(here: Here, repo: Repo) -> None:
 def test_where_nothing_can_be_written_seen_says_so(here: Here, repo: Repo) -> None:
     Path(repo.path / ".git" / "pog" / "lost-seen").mkdir()
     assert here("status", "--seen", status=128).stderr.startswith("error: cannot read or write")
+
+
+def test_a_spool_that_is_closed_to_us_is_said(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after `sudo git pog init`; root, who may run this test, can look into everything."""
+
+    def closed(_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pogstore.work.spooled.pending", closed)
+    said = here("status").stdout
+    assert "nothing is recorded: the spool cannot be read (Permission denied); see 'git pog doctor'" in said
+    found = here("status", "--json").json
+    assert (found["pending"], found["closed"]) == (0, "Permission denied")
