@@ -17,6 +17,7 @@ from pogstore.store import chain, content, rows
 from pogstore.store.carrier import EMPTY_TREE, carrier, content_commit
 from pogstore.store.clock import write_clock
 from pogstore.store.contract import NewObject, Objects, Refs
+from pogstore.store.footprint import release
 from pogstore.store.index import Index
 from pogstore.store.layout import Layout
 from pogstore.store.refs import TASKS, content_ref, task_ref
@@ -163,7 +164,14 @@ class Batch:
         self._add_content_commits()
         if not self._moved:
             return
-        self._host.objects.write(self._objects.values(), fsync=self._host.fsync, packed=self._packed)
+        pack = self._host.objects.write(self._objects.values(), fsync=self._host.fsync, packed=self._packed)
+        try:
+            self._move_refs()
+        finally:
+            if pack is not None:
+                release(pack)
+
+    def _move_refs(self) -> None:
         if self._clock is not None:
             write_clock(self._host.layout.own, self._clock)
         for ref in sorted(self._moved, key=lambda name: (name.startswith(TASKS), name)):

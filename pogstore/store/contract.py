@@ -37,7 +37,10 @@ class Objects(Protocol):
         """Returns the oid that an object will have."""
 
     def write(self, objects: Iterable[NewObject], *, fsync: bool, packed: bool = False) -> Path | None:
-        """Writes objects, one pack for many (with `packed`: for more than very few), else loose; returns the pack."""
+        """Writes objects, one pack for many (with `packed`: for more than very few), else loose; returns the pack.
+
+        The pack is held until the caller, who has moved the refs, releases it.
+        """
 
 
 class Refs(Protocol):

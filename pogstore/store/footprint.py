@@ -13,6 +13,8 @@ from pathlib import Path
 
 from pogstore.model import Oid
 
+HELD = b"pogstore\n"
+"""What we write into the `.keep` of a pack that no ref reaches yet."""
 PACKS, LOOSE = "packs", "loose"
 LOOSE_LINE, PACK_LINE = 41, 46
 """Bytes of a line of either list."""
@@ -54,6 +56,23 @@ class Footprint:
     def keep_packs(self, names: Iterable[str]) -> None:
         """Keeps these packs in the place of those that were noted."""
         _replace(self._packs, names)
+
+
+def hold(pack: Path) -> None:
+    """Lets git's housekeeping leave a pack alone until its refs have moved, as `git fetch` does; see `release`.
+
+    `git gc --prune=now` drops at once what no ref reaches (SC-58).
+    """
+    with suppress(OSError), pack.with_suffix(".keep").open("xb") as file:
+        file.write(HELD)
+
+
+def release(pack: Path) -> None:
+    """Takes away what `hold` has put there, and nothing of the user's."""
+    keep = pack.with_suffix(".keep")
+    with suppress(OSError):
+        if keep.read_bytes() == HELD:
+            keep.unlink()
 
 
 def _append(path: Path, lines: Iterable[str]) -> None:

@@ -78,19 +78,24 @@ class Git:
     ) -> subprocess.CompletedProcess[bytes]:
         """Returns what a git command printed; raises `GitFailed` on a status other than 0, unless `check` is off.
 
+        It is stopped, and has failed, after `timeout` seconds.
+
         With `progress` its error output goes where ours goes, so that a person sees it at once; it is not returned.
         With `output`, an open file, what it prints goes there.
         """
-        done = subprocess.run(
-            command(self.git_dir, self.work_tree, arguments, hooks=hooks),
-            input=stdin,
-            stdout=output or subprocess.PIPE,
-            stderr=None if progress else subprocess.PIPE,
-            env=environment(env),
-            cwd=self.work_tree or self.git_dir,
-            timeout=timeout,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                command(self.git_dir, self.work_tree, arguments, hooks=hooks),
+                input=stdin,
+                stdout=output or subprocess.PIPE,
+                stderr=None if progress else subprocess.PIPE,
+                env=environment(env),
+                cwd=self.work_tree or self.git_dir,
+                timeout=timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as fault:
+            raise GitFailed(arguments[0], -1, f"it was stopped after {timeout} s") from fault
         if check and done.returncode:
             raise GitFailed(arguments[0], done.returncode, (done.stderr or b"").decode("utf-8", "replace"))
         return done

@@ -19,7 +19,7 @@ from pogstore.errors import LockHeld, NotARepository, NotFound, ObjectDamaged, S
 from pogstore.model import Oid
 from pogstore.store.contract import NewObject
 from pogstore.store.ends import shared_ends
-from pogstore.store.footprint import Footprint
+from pogstore.store.footprint import Footprint, hold
 from pogstore.store.layout import Layout
 from pogstore.store.loose import find_loose, oid_of, read_loose, write_loose
 from pogstore.store.pack import Base, write_pack
@@ -116,12 +116,14 @@ class Objects:
         return _KINDS[int(kind)]
 
     def write(self, objects: Iterable[NewObject], *, fsync: bool, packed: bool = False) -> Path | None:
-        """Writes what is not there yet: loose files for few objects, one pack for many, and notes what it writes."""
+        """Writes what is not there yet: loose files for few objects, one pack for many, and notes what it writes.
+
+        A pack is held: git's housekeeping leaves it alone until `footprint.release`.
+        """
         wanted = list(objects)
         pygit2.settings.enable_fsync_gitdir(fsync)  # for the refs that follow
         if len(wanted) >= (PACK_FEW_FROM if packed else PACK_FROM):
-            noted = self._footprint.note_pack
-            return write_pack(self._directory / "pack", _with_bases(wanted), fsync=fsync, announce=noted)
+            return write_pack(self._directory / "pack", _with_bases(wanted), fsync=fsync, announce=self._note_pack)
         # The empty tree is wanted loose by every other process again; what is loose already may be the user's.
         self._footprint.note_loose(
             item.oid for item in wanted if item.data and find_loose(self._directory, item.oid) is None
@@ -129,6 +131,10 @@ class Objects:
         for item in wanted:
             self._write_loose(item, fsync=fsync)
         return None
+
+    def _note_pack(self, name: str) -> None:
+        self._footprint.note_pack(name)
+        hold(self._directory / "pack" / f"{name}.pack")
 
     def _write_loose(self, item: NewObject, *, fsync: bool) -> None:
         """Writes one loose object; what every event needs anew (the empty tree) is looked at once."""

@@ -13,13 +13,12 @@ from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import NamedTuple, Protocol
 
 from pogstore.errors import GitFailed, NotFound, ObjectDamaged, PogError
 from pogstore.model import Oid
 from pogstore.store import content
-from pogstore.store.footprint import Footprint
+from pogstore.store.footprint import Footprint, release
 from pogstore.store.gitcli import Git
 from pogstore.store.layout import Layout
 from pogstore.store.loose import create_file, find_loose, read_loose, sync
@@ -36,7 +35,8 @@ LET_GO = 16 << 20
 LARGEST = 1 << 31
 RETRY_SECONDS = 600
 """How long nothing is tried again after a failure."""
-TIMEOUT = 300
+TIMEOUT = 15
+"""Seconds for one call of git, so that whoever waits for the lock gets it."""
 
 _FAILED = "upkeep-failed"
 _TEMPORARY = "tmp_{}_pog_{}"
@@ -82,7 +82,7 @@ def keep_up(place: Layout, git: Git, objects: Objects) -> None:
         upkeep.pack_loose()
         upkeep.merge_packs()
         failed.unlink(missing_ok=True)
-    except (PogError, OSError, ValueError, TimeoutExpired):
+    except (PogError, OSError, ValueError, LookupError):
         with suppress(OSError):
             failed.touch()
 
@@ -107,6 +107,8 @@ class Upkeep:
         """Takes away what somebody who was killed had begun; nobody else is at it, since we hold the lock."""
         for path in self._pack_dir.glob(_TEMPORARY.format("*", "*")):
             path.unlink(missing_ok=True)
+        for name in self._footprint.packs():
+            release(self._pack_dir / f"{name}.pack")
 
     def pack_loose(self) -> None:
         """Brings our loose objects into one pack; a damaged one stays as it is, for `verify` to name."""

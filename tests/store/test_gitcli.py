@@ -117,3 +117,14 @@ def test_an_argument_that_looks_like_an_option_is_one_only_where_we_say_so(
     assert words[-1] == "log"
     assert "core.hooksPath=/dev/null" in words
     assert str(other.path) not in " ".join(words)
+
+
+def test_a_command_that_takes_too_long_has_failed(git: Git) -> None:
+    with pytest.raises(GitFailed, match="it was stopped after"):
+        git.run("-c", "alias.wait=!sleep 1", "wait", timeout=0.2)
+
+
+def test_what_a_command_prints_may_go_to_a_file(git: Git, tmp_path: Path) -> None:
+    with (tmp_path / "output").open("wb") as file:
+        git.run("rev-parse", "--is-bare-repository", output=file)
+    assert (tmp_path / "output").read_text() == "false\n"

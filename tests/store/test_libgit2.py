@@ -50,7 +50,7 @@ def test_few_objects_are_loose_and_many_are_one_pack(store: Store) -> None:
     many = [new(store, b"p%d" % number) for number in range(PACK_FROM)]
     pack = store.objects.write(many, fsync=False)
     assert pack is not None
-    assert {path.suffix for path in packs.iterdir()} == {".pack", ".idx"}
+    assert {path.suffix for path in packs.iterdir()} == {".pack", ".idx", ".keep"}
     assert not any(find_loose(store.layout.objects, item.oid) for item in many)
     for item in few + many:
         assert store.objects.exists(item.oid)

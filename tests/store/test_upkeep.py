@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pogstore.model import FORMAT, Change, Observed, Oid, TaskId
 from pogstore.store import upkeep
 from pogstore.store.batch import Batch
+from pogstore.store.contract import NewObject
 from pogstore.store.footprint import Footprint
 from pogstore.store.gitcli import Git
 from pogstore.store.libgit2 import PACK_FEW_FROM
@@ -128,6 +129,39 @@ def test_a_drain_of_any_size_is_one_pack(store: Store) -> None:
     store.transact(lambda batch: batch.append(noted()), packed=True)
     assert len(packs(store)) == 2
     assert len(loose(store)) > loose_before
+
+
+def test_gc_that_prunes_now_takes_nothing_whose_ref_is_about_to_move(
+    store: Store, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SC-58."""
+    swap = store.refs.compare_and_swap
+
+    def beside(name: str, old: Oid | None, new: Oid | None) -> None:
+        repo.git("gc", "--quiet", "--prune=now")
+        swap(name, old, new)
+
+    monkeypatch.setattr(store.refs, "compare_and_swap", beside)
+    turn(store, 0)
+    monkeypatch.undo()
+    check(store, everything(store))
+    assert len(store.events(TASK)) == 8
+    assert not any(name.endswith(".keep") for name in pack_files(store))
+
+
+def test_what_a_killed_writer_held_is_released(crowded: Store) -> None:
+    """Without its refs it is as good as not written, and git may take it away."""
+    killed = crowded.objects.write([NewObject(*blob) for blob in blobs(crowded, 9)], fsync=False, packed=True)
+    assert killed is not None
+    assert killed.with_suffix(".keep").exists()
+    turn(crowded, 99)
+    assert not any(name.endswith(".keep") for name in pack_files(crowded))
+    assert not killed.exists()
+    assert len(packs(crowded)) < MOST_PACKS
+
+
+def blobs(store: Store, count: int) -> list[tuple[Oid, str, bytes]]:
+    return [(store.objects.name("blob", b"%d" % number), "blob", b"%d" % number) for number in range(count)]
 
 
 def test_packs_of_others_are_never_touched(crowded: Store, repo: Repo) -> None:
