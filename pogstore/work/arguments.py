@@ -22,9 +22,8 @@ LOCKS = (
 )
 """Files that say which versions of others' work a project stands on."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_SECRET = re.compile(
-    r"TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?(?:_|$)|CREDENTIAL|API_?KEY|PRIVATE|(?:^|_)(?:KEY|AUTH|PWD)$"
-)
+_WORDS = "TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|API_KEY|PRIVATE"
+_SECRET = re.compile(rf"(?:^|_)(?:{_WORDS})(?:_|$)|(?:PASSWORD|_PWD|(?:^|_)KEY|(?:^|_)AUTH)$")
 
 
 def argv_text(argv: Sequence[bytes]) -> str:

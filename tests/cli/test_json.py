@@ -72,7 +72,8 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
     ask("record", "--task", base, str(lines))
     ask("record")
     story = (
-        "start A-1", "run true", "note x", "decide x", "check 1", "review --approve", "block -m x", "move in_progress", "status",
+        "start A-1", "run true", "note x", "decide x", "check 1", "review --approve", "block -m x", "move in_progress",
+        "status",
         "show", "show --events", f"show {event}", "edit --tag y", "done -m x", "list --all", "list --status completed",
         "ready", f"claim {base}", f"release {base}", f"share {base}", "local", "local --list", "local --remove",
         f"cancel {base}", "log", f"diff {event}", f"diff {base}", "blame", "blame brew.py README",

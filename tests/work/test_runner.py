@@ -338,6 +338,27 @@ def test_variables_are_kept_by_name_alone(bench: Bench, monkeypatch: pytest.Monk
     assert json.loads(bench.text(done, "env") or "")["variables"] == {"LEVEL": "3", "UNSET": None}
 
 
+SECRET = (
+    "GITHUB_TOKEN",
+    "DB_PWD",
+    "PGPASSWORD",
+    "AWS_SECRET_ACCESS_KEY",
+    "SSH_KEY",
+    "api_key",
+    "PASS",
+    "X_PASS_2",
+    "BASIC_AUTH",
+)
+INNOCENT = ("PWD", "OLDPWD", "TOKENIZERS_PARALLELISM", "COMPASS", "LANG", "KEYBOARD", "SSH_AUTH_SOCK", "MONKEY", "PATH")
+
+
+def test_which_variables_look_like_secrets() -> None:
+    for name in SECRET:
+        with pytest.raises(BadInput, match="looks like a secret"):
+            arguments.check_variables((name,), {})
+    arguments.check_variables(INNOCENT, {})
+
+
 def test_patterns(tmp_path: Path) -> None:
     root = tmp_path / "root"
     for name in (
