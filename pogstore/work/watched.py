@@ -107,7 +107,7 @@ class Watch:
         compared.observe(recorded, None, self._before)  # anew: what was recorded meanwhile is to be seen
         done = compared.compare(recorded, self._before, now)
         coverage, reason = done.coverage, done.reason
-        if beside and coverage != "partial" and not done.is_empty:
+        if beside and coverage != "partial" and (self._paths is None or not done.is_empty):
             coverage, reason = "shared", ANOTHER_CALL
         elif self._paths is not None and coverage != "partial":
             coverage, reason = "scoped", None

@@ -331,8 +331,23 @@ def test_steps_at_once_are_shared(bench: Bench) -> None:
     steps = bench.steps(task)
     paths = sorted(str(change.path) for step in steps for change in step.changes)
     assert paths == ["x.txt", "y.txt"], "each once"
-    assert {step.coverage_reason for step in steps if step.changes} == {"another-call"}
+    assert {(step.coverage, step.coverage_reason) for step in steps} == {("shared", "another-call")}
     assert list((bench.path / ".git" / "pog" / "calls").iterdir()) == []
+
+
+def test_a_child_process_records_by_itself(bench: Bench) -> None:
+    with bench.store.task("a task") as task:
+        child = os.fork()
+        if child == 0:  # pragma: no cover - of the child nothing is measured
+            try:
+                with task.step("x", "edit", paths=["a.txt"]):
+                    bench.write("a.txt", "two\n")
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        with task.step("y", "edit", paths=["b.txt"]):
+            bench.write("b.txt", "two\n")
+    assert [(step.tool, len(step.changes)) for step in bench.steps(task)] == [("x", 1), ("y", 1)]
 
 
 def test_a_call_whose_process_died_is_not_open(bench: Bench) -> None:
