@@ -17,7 +17,7 @@ from pogstore.cli._render import counted, echo, echo_json, safe, table, tell
 
 AGENTS = ("claude-code",)
 NOT_DELIVERED = {1: "something did not arrive"}
-CHANGED_MEANWHILE = {1: "the file changed meanwhile"}
+CHANGED_MEANWHILE = {1: "the file changed meanwhile", 4: "the file lies outside the work tree"}
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -95,6 +95,17 @@ def test_a_file_that_is_no_json_is_left_alone(here: Here) -> None:
     assert path.read_text() == "{ // a comment\n}"
 
 
+def test_settings_that_lead_out_of_the_work_tree_are_refused(here: Here, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.json"
+    outside.write_text("{}\n")
+    path = here.cwd / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.symlink_to(outside)
+    answer = here("agent", "add", "claude-code", "--project", status=4)
+    assert answer.stderr.startswith(f"error: '{path}' leads out of the work tree, to '{outside}'\nhint: ")
+    assert outside.read_text() == "{}\n"
+
+
 def test_the_line_as_it_stands_in_the_settings_records(pog: Pog, repo: Repo) -> None:
     pog("init")
     pog("agent", "add", "claude-code")

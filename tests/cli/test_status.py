@@ -8,6 +8,8 @@ import pytest
 from pogstore.cli import _missing
 from pogstore.store.gaps import Gap
 from pogstore.work import githooks, spool
+from pogstore.work.acknowledged import Seen
+from pogstore.work.spooled import Loss
 from tests.cli.conftest import Here
 from tests.cli.test_draining import tell
 from tests.cli.test_hook import spool_of
@@ -48,6 +50,12 @@ def test_what_was_seen_is_forgotten_with_the_counts(here: Here, repo: Repo) -> N
     here("init")
     lose(repo)
     assert here("status", "--json").json["new_losses"] == {"full": 1}
+
+
+def test_counts_that_began_anew_are_all_new() -> None:
+    seen = Seen(STARTED, {"full": 5})
+    assert [seen.new(Loss("full", times, STARTED)) for times in (4, 5, 7)] == [4, 0, 2]
+    assert seen.new(Loss("locked", 3, STARTED)) == 3
 
 
 @pytest.mark.parametrize("kept", [b"", b"x", b"\xff\n", b"12\nfull\n", b"12\n\n"])
