@@ -55,11 +55,10 @@ class Watch:
     def __init__(
         self, store: Store, task: TaskId, paths: tuple[bytes, ...] | None, now: Clock, around: Collection[str] = ()
     ) -> None:
-        self._task, self._paths, self._around = task, paths, tuple(around)
+        self._task, self._paths = task, paths
         self._looks = store.layout.work_tree is not None and paths != () and (paths is not None or _patience(store) > 0)
-        self._call = OpenCall(store.layout)
+        self._call = OpenCall(store.layout, around)
         try:
-            self._beside = self._call.others(self._around)
             with self._alone(store):
                 self._before = self._look(store, now())
                 self._observe(store)
@@ -99,7 +98,7 @@ class Watch:
             self.close()
             return Found(coverage="none", reason="not-compared")
         now = self._look(store, time)
-        beside = self._beside or self._call.others(self._around)
+        beside = self._call.is_beside
         self.close()
         recorded = self._recorded(store)
         if self._before.reason is not None:
