@@ -24,9 +24,10 @@ from pogstore.errors import AlreadyClaimed
 from pogstore.model import Actor, Definition, Sealed, TaskId
 from pogstore.store.refs import task_ref
 from pogstore.store.store import Store, open_store
+from pogstore.store.upkeep import MOST_PACKS
 from pogstore.work import tasks
 from pogstore.work.tasks import By
-from tests.builders_store import TASK, append, links, opened
+from tests.builders_store import TASK, append, links, noted, opened
 from tests.conftest import STARTED, Pog, Repo
 
 PROCESSES = 8
@@ -34,6 +35,7 @@ WORK_TREES = 4
 APPENDS = 60
 RACES = int(os.environ.get("POG_RACES", "100"))
 PATIENCE = 600
+DRAINERS, DRAINS, STEPS = 4, 15, 4
 
 spawned = multiprocessing.get_context("spawn")
 
@@ -53,6 +55,20 @@ def appender(place: str, name: str, start: Barrier, done: "Queue[tuple[str, int]
         append(store, f"{name} {number}")
     store.close()
     done.put((name, APPENDS))
+
+
+def drainer(place: str, name: str, start: Barrier, done: "Queue[tuple[str, int]]") -> None:
+    """Writes packs, which are merged all the time, and reads everything in between."""
+    store = open_store(place)
+    start.wait(PATIENCE)
+    for number in range(DRAINS):
+        events = [noted(topic=f"{name} {number}.{step}") for step in range(STEPS)]
+        store.transact(lambda batch, events=events: [batch.append(event) for event in events], packed=True)  # type: ignore[misc]
+        assert len(store.events(TASK)) >= (number + 1) * STEPS
+        for link in links(store):
+            store.objects.read(link.oid, 1 << 20)
+    store.close()
+    done.put((name, DRAINS))
 
 
 def racer(
@@ -132,6 +148,35 @@ def test_eight_processes_in_four_work_trees_lose_nothing(repo: Repo, tmp_path: P
     assert [link.sealed for link in reversed(links(store))] == events
     assert repo.git("rev-list", "--count", task_ref(TASK)) == str(PROCESSES * APPENDS)
     assert repo.git("fsck", "--strict", "--no-dangling") == ""
+    store.close()
+
+
+def test_packs_are_merged_beside_writers_readers_and_gc(repo: Repo) -> None:
+    """PC-51, SC-57, SC-58: four processes drain, each reads all after every drain, and the user's gc prunes at once."""
+    opened(repo).close()
+    start, done = spawned.Barrier(DRAINERS + 1), spawned.Queue()
+    writers = [
+        spawned.Process(target=drainer, args=(str(repo.path), f"w{number}", start, done)) for number in range(DRAINERS)
+    ]
+    for writer in writers:
+        writer.start()
+    start.wait(PATIENCE)
+    runs = 0
+    while any(writer.is_alive() for writer in writers):
+        repo.git("gc", "--quiet", "--prune=now", check=False)
+        runs += 1
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * DRAINERS
+    assert runs > 1
+    store = open_store(repo.path)
+    found = Counter(map(topic_of, store.events(TASK)))
+    wanted = [f"w{who} {drain}.{step}" for who in range(DRAINERS) for drain in range(DRAINS) for step in range(STEPS)]
+    assert found == Counter(wanted)
+    assert repo.git("fsck", "--strict", "--no-dangling") == ""
+    left = list((store.layout.objects / "pack").iterdir())
+    assert len([path for path in left if path.suffix == ".pack"]) <= MOST_PACKS + 1  # and one of gc
+    assert not [path for path in left if "tmp_" in path.name or path.suffix == ".keep"]
     store.close()
 
 

@@ -22,7 +22,7 @@ from pogstore.store.ends import shared_ends
 from pogstore.store.footprint import Footprint, hold
 from pogstore.store.layout import Layout
 from pogstore.store.loose import find_loose, oid_of, read_loose, write_loose
-from pogstore.store.pack import Base, write_pack
+from pogstore.store.pack import Base, clear_unfinished, write_pack
 from pogstore.store.refs import list_refs, read_ref
 
 PACK_FROM = 64
@@ -123,6 +123,7 @@ class Objects:
         wanted = list(objects)
         pygit2.settings.enable_fsync_gitdir(fsync)  # for the refs that follow
         if len(wanted) >= (PACK_FEW_FROM if packed else PACK_FROM):
+            clear_unfinished(self._directory / "pack")
             return write_pack(self._directory / "pack", _with_bases(wanted), fsync=fsync, announce=self._note_pack)
         # The empty tree is wanted loose by every other process again; what is loose already may be the user's.
         self._footprint.note_loose(

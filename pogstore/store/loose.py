@@ -18,6 +18,7 @@ import os
 import re
 import stat
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -232,6 +233,13 @@ def _keep(objects_dir: Path, oid: Oid, size: int, *, fsync: bool, algorithm: str
 
 
 def _place(objects_dir: Path, oid: Oid, raw: bytes, *, fsync: bool) -> None:
+    for _ in range(_RACES - 1):
+        with suppress(FileNotFoundError):  # `git gc --prune=now` has taken the temporary file
+            return _place_once(objects_dir, oid, raw, fsync=fsync)
+    return _place_once(objects_dir, oid, raw, fsync=fsync)
+
+
+def _place_once(objects_dir: Path, oid: Oid, raw: bytes, *, fsync: bool) -> None:
     directory = objects_dir / oid[:2]
     made, temporary, file = _create_beside(objects_dir, directory)
     try:

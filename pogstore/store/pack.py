@@ -28,6 +28,9 @@ LONGEST_CHAIN = 50
 LARGEST_DELTA = 1 << 20
 """Bytes: larger objects are written whole."""
 
+TEMPORARY = "pog_tmp_{}_{}"
+"""The name of a file that is being written: what begins with `tmp_` goes under our hands in `git gc --prune=now`."""
+
 _KINDS = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
 _DELTA = 6
 _PACK_START = struct.pack(">4sI", b"PACK", 2)
@@ -55,9 +58,7 @@ class PackWriter:
         self._places: dict[bytes, _Place] = {}
         self._offset = _PACK_HEADER
         suffix = os.urandom(8).hex()
-        # Under these names `git prune` clears away what a crash left behind.
-        self._pack = pack_dir / f"tmp_pack_{suffix}"
-        self._index = pack_dir / f"tmp_idx_{suffix}"
+        self._pack, self._index = (pack_dir / TEMPORARY.format(part, suffix) for part in ("pack", "idx"))
 
     def __enter__(self) -> Self:
         self._pack_dir.mkdir(exist_ok=True)
@@ -279,6 +280,12 @@ def write_pack(
         for item in objects:
             writer.add(*item)
         return writer.finish(announce)
+
+
+def clear_unfinished(pack_dir: Path) -> None:
+    """Takes away what writers that were killed had begun; the caller knows that nobody is writing."""
+    for path in pack_dir.glob(TEMPORARY.format("*", "*")):
+        path.unlink(missing_ok=True)
 
 
 def object_dirs(objects_dir: Path) -> list[Path]:

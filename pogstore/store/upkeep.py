@@ -23,7 +23,7 @@ from pogstore.store.gitcli import Git
 from pogstore.store.layout import Layout
 from pogstore.store.loose import create_file, find_loose, read_loose, sync
 from pogstore.store.midx import packs_in
-from pogstore.store.pack import PackIndex
+from pogstore.store.pack import TEMPORARY, PackIndex, clear_unfinished
 
 MOST_PACKS = 10
 """So many packs of ours may lie beside each other."""
@@ -39,8 +39,6 @@ TIMEOUT = 15
 """Seconds for one call of git, so that whoever waits for the lock gets it."""
 
 _FAILED = "upkeep-failed"
-_TEMPORARY = "tmp_{}_pog_{}"
-"""The name of a file that is being written: git's `prune` takes it away as well."""
 _GOES_WITH = (".idx", ".rev", ".bitmap", ".mtimes", ".pack")
 """A pack's files in the order in which they go: without its index, nobody opens it any more."""
 
@@ -105,8 +103,7 @@ class Upkeep:
 
     def clear(self) -> None:
         """Takes away what somebody who was killed had begun; nobody else is at it, since we hold the lock."""
-        for path in self._pack_dir.glob(_TEMPORARY.format("*", "*")):
-            path.unlink(missing_ok=True)
+        clear_unfinished(self._pack_dir)
         for name in self._footprint.packs():
             release(self._pack_dir / f"{name}.pack")
 
@@ -142,7 +139,7 @@ class Upkeep:
         """Makes the index of a pack that has lost it to whoever was killed, or to somebody else's housekeeping."""
         pack = self._pack_dir / f"{name}.pack"
         if pack.is_file() and not pack.with_suffix(".idx").exists():
-            index = self._pack_dir / _TEMPORARY.format("idx", name)
+            index = self._pack_dir / TEMPORARY.format("idx", name)
             with suppress(GitFailed):
                 self._index(pack, index)
                 index.replace(pack.with_suffix(".idx"))
@@ -191,7 +188,7 @@ class Upkeep:
     def _write(self, found: Iterable[Named], wanted: Collection[Oid]) -> str:
         """Writes one pack of some objects and returns its name, once it is on disk and known to hold all of them."""
         suffix = os.urandom(8).hex()
-        pack, index = (self._pack_dir / _TEMPORARY.format(part, suffix) for part in ("pack", "idx"))
+        pack, index = (self._pack_dir / TEMPORARY.format(part, suffix) for part in ("pack", "idx"))
         try:
             self._pack(pack, found)
             name = f"pack-{self._index(pack, index)}"

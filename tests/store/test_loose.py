@@ -351,6 +351,22 @@ def test_a_directory_that_a_prune_removes_is_made_again(objects: Path, monkeypat
     assert read_loose(objects, oid, limit=LIMIT) == ("blob", SMALL)
 
 
+def test_a_temporary_file_that_a_prune_takes_is_made_again(objects: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SC-58: `git gc --prune=now` takes them all."""
+    replace, pruned = Path.replace, list[Path]()
+
+    def prune_once(self: Path, target: Path) -> Path:
+        if not pruned:
+            pruned.append(self)
+            self.unlink()
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", prune_once)
+    oid = write_loose(objects, "blob", SMALL, fsync=False)
+    assert len(pruned) == 1
+    assert read_loose(objects, oid, limit=LIMIT) == ("blob", SMALL)
+
+
 def test_a_directory_that_never_stays_is_an_error_not_a_loop(objects: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def vanish(path: Path) -> Any:
         raise FileNotFoundError(path)
