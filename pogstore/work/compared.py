@@ -204,9 +204,9 @@ def _is_unchanged(before: State | None, after: State | None) -> bool:
 
 def _last(recorded: Recorded, path: bytes, noted: Last | None, latest: Look | None, now: Look) -> Last:
     """Returns what a path held before: as it was recorded, or else what HEAD had there; then the time is 0."""
-    stored = recorded.last_stored(path)
-    if noted is not None and (stored is None or stored.time <= noted.time):
+    if noted is not None:
         return noted
+    stored = recorded.last_stored(path)
     if stored is not None and (latest is None or stored.time > latest.time):
         return stored
     if latest is not None and path in latest.states:

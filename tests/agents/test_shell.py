@@ -16,7 +16,8 @@ from pogstore.history.blame import blame
 from pogstore.model import Committed, Observed, Stepped, TaskId
 from pogstore.store.store import Store, open_store
 from pogstore.work import drain as work_drain
-from pogstore.work import intake, spooled
+from pogstore.work import intake, sighting, spooled
+from pogstore.work import look as looking
 from pogstore.work.drain import spool_of
 from tests.agents.live import Live, drained, events, recording, sides, steps
 from tests.agents.test_drain import Died, crash
@@ -383,35 +384,45 @@ def test_a_moved_file_that_is_brought_back_in_a_later_drain_did_not_exist(repo: 
     assert of_steps(store, live)[1] == [("README", None, b"new\n")]
 
 
-def patience(store: Store, milliseconds: int) -> None:
-    spooled.write_settings(spool_of(store), max_blob=1 << 20, sync=False, look=milliseconds)
+@contextmanager
+def cut(reason: str = "timeout") -> Iterator[None]:
+    """Within the block every look at the whole work tree is cut."""
+
+    def look(place: sighting.Place, max_blob: int, timeout: float) -> looking.Look:
+        return looking.Look(place[1], looking.head_of(place[1], place[2]), f"partial {reason}".encode(), [])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(looking, "look", look)
+        yield
 
 
-def test_a_look_at_the_end_that_was_cut_claims_nothing(repo: Repo, store: Store) -> None:
+@pytest.mark.parametrize("reason", ["timeout", "too-many", "failed", "no-git"])
+def test_a_look_at_the_end_that_was_cut_claims_nothing(repo: Repo, store: Store, reason: str) -> None:
     live = Live(repo.path)
-    with shell(live):
-        put(live, "README", "one\n")
-        patience(store, 1)
-    patience(store, 10_000)
+    call = live.begin("Bash", {"command": "make"})
+    put(live, "README", "one\n")
+    with cut(reason):
+        live.end(call, {})
     with shell(live):
         put(live, "new", "new\n")
     drained(store, live)
-    cut, whole = steps(store, live.task)
-    assert (judged(cut), cut.changes) == (("partial", "timeout"), ())
+    first, whole = steps(store, live.task)
+    assert (judged(first), first.changes) == (("partial", reason), ())
     assert sides(store, whole) == [("new", None, b"new\n")]
     assert [sides(store, gap) for gap in observed(store)] == [[("README", b"a project\n", b"one\n")]]
 
 
 def test_a_look_at_the_beginning_that_was_cut_claims_nothing(repo: Repo, store: Store) -> None:
     live = Live(repo.path)
-    patience(store, 1)
-    with shell(live) as call_id:
-        patience(store, 10_000)
-        put(live, "README", "one\n")
+    with cut():
+        call = live.begin("Bash", {"command": "make"})
+    put(live, "README", "one\n")
+    live.end(call, {})
     drained(store, live)
     (step,), (gap,) = steps(store, live.task), observed(store)
     assert (judged(step), step.changes) == (("partial", "timeout"), ())
-    assert (sides(store, gap), gap.during) == ([("README", b"a project\n", b"one\n")], (call_id,))
+    assert sides(store, gap) == [("README", b"a project\n", b"one\n")]
+    assert gap.during == (call["tool_use_id"],)
 
 
 def test_an_end_without_a_beginning_claims_nothing(repo: Repo, store: Store) -> None:
@@ -426,7 +437,7 @@ def test_an_end_without_a_beginning_claims_nothing(repo: Repo, store: Store) -> 
 
 def test_without_looks_a_shell_call_is_not_compared(repo: Repo, store: Store) -> None:
     live = Live(repo.path)
-    patience(store, 0)
+    spooled.write_settings(spool_of(store), max_blob=1 << 20, sync=False, look=0)
     with shell(live):
         put(live, "README", "one\n")
     drained(store, live)

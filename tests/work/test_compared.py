@@ -76,14 +76,12 @@ def tree(repo: Repo) -> Watched:
     return Watched(repo)
 
 
-def record(store: Store, name: str, data: bytes, worktree: str) -> None:
+def record(store: Store, name: str, data: bytes, worktree: str, at: int = STARTED) -> None:
     """Stores an event of a work tree that saw a file version."""
 
     def write(batch: Batch) -> None:
         change = Change(path=name, after=batch.add_file(TASK, name, "100644", data))
-        batch.append(
-            Observed(v=FORMAT, task=TASK, clock=1, time=STARTED, actor=ADA, worktree=worktree, changes=(change,))
-        )
+        batch.append(Observed(v=FORMAT, task=TASK, clock=1, time=at, actor=ADA, worktree=worktree, changes=(change,)))
 
     store.transact(write)
 
@@ -406,6 +404,35 @@ def test_a_path_costs_no_process(tree: Watched, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Git, "run", counted)
     assert len(compare(tree.recorded, begin, now).changes) == 300
     assert len(runs) < 10, runs
+
+
+def test_a_look_that_is_older_than_what_is_recorded_says_nothing_of_it(tree: Watched) -> None:
+    tree.write("README", "old\n")
+    tree.write("mine", "mine\n")
+    begin = tree.begin()
+    record(tree.store, "README", b"new\n", worktree_id(tree.store.layout), tree.now + 1)
+    tree.write("README", "new\n")
+    tree.recorded = tree.fresh()  # another drain, which is given the beginning once more
+    assert told(observe(tree.recorded, None, begin).changes) == [("mine", None, b"mine\n")]
+    then = tree.look()
+    assert compare(tree.recorded, begin, then).is_empty
+    tree.write("README", "newer\n")
+    assert told(tree.end(then).changes) == [("README", b"new\n", b"newer\n")]
+
+
+def test_what_was_seen_since_counts_for_more_than_what_was_recorded(tree: Watched) -> None:
+    record(tree.store, "README", b"recorded\n", worktree_id(tree.store.layout))
+    begin = tree.begin()  # by now it is as in HEAD
+    tree.write("README", "one\n")
+    assert told(tree.end(begin).changes) == [("README", b"a project\n", b"one\n")]
+
+
+def test_a_path_that_was_left_to_others_held_what_was_seen(tree: Watched) -> None:
+    tree.write("README", "edited\n")
+    begin = tree.look()
+    assert observe(tree.recorded, None, begin, {b"README"}).is_empty
+    tree.write("README", "one\n")
+    assert told(tree.end(begin).changes) == [("README", b"edited\n", b"one\n")]
 
 
 def test_another_work_trees_events_are_not_this_ones(tree: Watched) -> None:
