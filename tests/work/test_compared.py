@@ -393,7 +393,6 @@ def test_a_path_costs_no_process(tree: Watched, monkeypatch: pytest.MonkeyPatch)
     for name in names:
         tree.write(name, f"changed {name}\n")
     now = tree.look()
-    tree.repo.git("add", "--all")  # so that git's database has what is looked for in its history
     runs: list[str] = []
     real = Git.run
 
@@ -402,8 +401,12 @@ def test_a_path_costs_no_process(tree: Watched, monkeypatch: pytest.MonkeyPatch)
         return real(git, *arguments, **options)
 
     monkeypatch.setattr(Git, "run", counted)
+    assert len(observe(tree.fresh(), None, now).changes) == 300
+    assert "log" not in runs  # no history has what git does not have
+    tree.repo.git("add", "--all")
     assert len(compare(tree.recorded, begin, now).changes) == 300
-    assert len(runs) < 10, runs
+    assert len(runs) < 12, runs
+    assert "log" in runs
 
 
 def test_a_look_that_is_older_than_what_is_recorded_says_nothing_of_it(tree: Watched) -> None:
