@@ -128,7 +128,8 @@ class Objects:
     def _check(self, pack: Pack) -> None:
         self._unchecked.remove(pack)
         self._checked += 1
-        if reason := check_pack(pack.path):
+        reason = check_pack(pack.path)
+        if reason and pack.path.exists():  # packs are merged meanwhile, by us and by git, and then they go
             self._reasons[pack.path] = reason
 
     def _read_loose(
