@@ -5,7 +5,7 @@ each line. Answers are values, kept in the index by everything that they depend 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import NamedTuple
@@ -70,30 +70,51 @@ class _Found(msgspec.Struct, frozen=True):
     absent: list[EventId]
 
 
-def blame(store: Store, path: bytes, revision: str | None = None, ranges: Sequence[str] = ()) -> Blame:
+def blame(
+    store: Store,
+    path: bytes,
+    revision: str | None = None,
+    ranges: Sequence[str] = (),
+    options: Sequence[str] = (),
+    contents: bytes | None = None,
+) -> Blame:
     """Returns the lines of a file in the work tree, or in a revision, each with its owner.
 
-    `ranges` limit the lines, each as `git blame -L` takes them. Raises `NotFound` if there is no such file. Writes
+    `ranges` limit the lines, each as `git blame -L` takes them. `options` go to git, and change which commit it names.
+    `contents` stand in for what the file of the work tree holds. Raises `NotFound` if there is no such file. Writes
     nothing but the index.
     """
-    return store.index.ask(store.objects, store.refs, lambda _: _blame(store, path, revision, ranges))
+    return store.index.ask(
+        store.objects, store.refs, lambda _: _blame(store, path, revision, ranges, options, contents)
+    )
 
 
-def _blame(store: Store, path: bytes, revision: str | None, ranges: Sequence[str]) -> Blame:
+def _blame(
+    store: Store,
+    path: bytes,
+    revision: str | None,
+    ranges: Sequence[str],
+    options: Sequence[str],
+    contents: bytes | None,
+) -> Blame:
     tip = gitlog.commit_of(store.git, revision) if revision else gitlog.find_head(store.git)
-    lines, commits = _git_lines(store, path, tip, in_work_tree=revision is None)
+
+    def ask(limits: Sequence[str] = ()) -> bytes:
+        return gitlog.blame(store.git, path, tip if revision else None, [*options, *limits], contents)
+
+    lines, commits = _git_lines(store, path, tip, ask, contents, in_work_tree=revision is None)
     names = _names(store, tip, path)
     events = list(_events(store, names))
     found = _owners(store, path, tip, names, lines, events)
     by_id = {sealed.event_id: sealed for sealed in events}
     owners = [owner for owner, count in found.runs for _ in range(count)]
-    wanted = _limited(store, path, tip, lines, ranges, in_work_tree=revision is None) if ranges else lines
+    wanted = _limited(store, path, tip, lines, ranges, ask) if ranges else lines
     blamed = [_line(line, owners[line.final - 1], by_id) for line in wanted]
     return Blame(path, tuple(blamed), by_id, commits, tuple(found.absent))
 
 
 def _git_lines(
-    store: Store, path: bytes, tip: Oid | None, *, in_work_tree: bool
+    store: Store, path: bytes, tip: Oid | None, ask: Callable[[], bytes], contents: bytes | None, *, in_work_tree: bool
 ) -> tuple[list[LineCommit], dict[Oid, CommitInfo]]:
     """Returns git's own answer; a file that is in no commit yet has lines that are not committed."""
     if tip is not None and (not in_work_tree or gitlog.blob_at(store.git, tip, path) is not None):
@@ -101,8 +122,8 @@ def _git_lines(
             raise NotFound(
                 "file", path.decode("utf-8", "replace"), "name it relative to the root, as git ls-files does"
             )
-        return gitlog.parse_blame(gitlog.blame(store.git, path, None if in_work_tree else tip))
-    content = _work_tree_bytes(store, path)
+        return gitlog.parse_blame(ask())
+    content = _work_tree_bytes(store, path) if contents is None else contents
     head = b"%s %d %d"
     lines = [
         LineCommit(NOT_COMMITTED, n, n, (head % (NOT_COMMITTED.encode(), n, n),), line.removesuffix(b"\n"))
@@ -112,12 +133,16 @@ def _git_lines(
 
 
 def _limited(
-    store: Store, path: bytes, tip: Oid | None, lines: list[LineCommit], ranges: Sequence[str], *, in_work_tree: bool
+    store: Store,
+    path: bytes,
+    tip: Oid | None,
+    lines: list[LineCommit],
+    ranges: Sequence[str],
+    ask: Callable[[Sequence[str]], bytes],
 ) -> list[LineCommit]:
     """Returns the lines in some ranges: by git itself, with its own heads, if it knows the file."""
     if tip is not None and gitlog.blob_at(store.git, tip, path) is not None:
-        options = [option for text in ranges for option in ("-L", text)]
-        return gitlog.parse_blame(gitlog.blame(store.git, path, None if in_work_tree else tip, options))[0]
+        return gitlog.parse_blame(ask([option for text in ranges for option in ("-L", text)]))[0]
     numbers = {number for text in ranges for number in _range(text, len(lines))}
     return [line for line in lines if line.final in numbers]
 

@@ -105,10 +105,16 @@ def blob_at(git: Git, commit: Oid, path: bytes) -> Oid | None:
     return None
 
 
-def blame(git: Git, path: bytes, revision: Oid | None, options: Sequence[str] = ()) -> bytes:
-    """Returns what `git blame --porcelain` prints for a path, in a revision or in the work tree."""
-    arguments = ["blame", "--porcelain", *options, *([revision] if revision else []), "--", _text(path)]
-    return git.run(*arguments).stdout
+def blame(
+    git: Git, path: bytes, revision: Oid | None, options: Sequence[str] = (), contents: bytes | None = None
+) -> bytes:
+    """Returns what `git blame --porcelain` prints for a path: in a revision, or as the work tree or `contents` have it.
+
+    With `--line-porcelain` or `--incremental` among the options it is that form.
+    """
+    given = [] if contents is None else ["--contents", "-"]
+    arguments = ["blame", "--porcelain", *options, *given, *([revision] if revision else []), "--", _text(path)]
+    return git.run(*arguments, stdin=contents or b"").stdout
 
 
 def parse_blame(output: bytes) -> tuple[list[LineCommit], dict[Oid, CommitInfo]]:
