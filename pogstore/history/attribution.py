@@ -339,7 +339,13 @@ class Attribution:
         return work.authored - self._event_times.get(owner, self._commit_times.get(owner, 0)) > WINDOW
 
     def _may_move(self, work: _Work, owner: Owner) -> bool:
-        return self._may_give(work, owner) and not self._is_old(work, owner)
+        """Whether an owner may have written a block that stands elsewhere now.
+
+        Equal blocks are weak evidence: nobody who came after the work was done, or of whose work a commit has some.
+        """
+        time = self._event_times.get(owner, self._commit_times.get(owner, 0))
+        early = time <= work.authored + SLACK and not self._is_old(work, owner)
+        return early and self._may_give(work, owner) and owner not in self._landed
 
     def _may_come_back(self, work: _Work, owner: Owner) -> bool:
         return self._may_give(work, owner) and (work.event is not None or not self._is_old(work, owner))

@@ -25,7 +25,7 @@ from pogstore.store.gitlog import NOT_COMMITTED, CommitInfo, FormerName, LineCom
 from pogstore.store.libgit2 import line_hunks
 from pogstore.store.store import MAX_CONTENT, Store
 
-MEMO = "blame-3"
+MEMO = "blame-4"
 NAMES_MEMO = "names-2"
 BEFORE_UNSEEN = "no-before"
 """Why an event's coverage is partial if nobody saw what a file held before."""

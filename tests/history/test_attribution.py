@@ -199,14 +199,45 @@ def test_old_work_comes_back_by_a_command_if_there_is_much_of_it() -> None:
 
 
 def test_moved_blocks_keep_their_event() -> None:
-    """A block that no diff aligns, since another block of the same commit is longer."""
-    world = begun()
+    """A block that no diff aligns, since what it jumped over is longer."""
+    world = World()
+    base = text(*[f"line {n} of the base" for n in range(9)])
     agent = text("def moved_by_a_person(agent):", "    return agent.words_of_its_own()", "}")
-    rest = text(*[f"line {n} of what stays where it is" for n in range(9)])
-    world.event(A, BASE, BASE + agent + rest)
-    committed = agent + BASE + rest.replace("what stays", "what a person edits")
+    world.commit(ONE, base)
+    world.event(A, base, base + agent)
+    world.commit(TWO, agent + base, base)
+    assert world.owners(agent + base) == [A] * 3 + [ONE] * 9
+
+
+def test_a_line_that_stands_already_is_not_given_away_once_more() -> None:
+    """Invariant I5: what the parents had counts."""
+    world = begun()
+    line = "repeated_call(of_the_agent, with_words)"
+    world.event(A, BASE, BASE + text(line))
+    world.commit(TWO, BASE + text(line), BASE)
+    world.commit(THREE, text(line) + BASE + text(line), BASE + text(line))
+    assert world.owners(text(line) + BASE + text(line)) == [THREE] + [ONE] * 3 + [A]
+
+
+def test_what_a_command_brings_back_keeps_even_lines_that_say_nothing() -> None:
+    """A known content is told by its hash alone; nothing is explained."""
+    for kind in ("shell", "observed"):
+        world = begun()
+        after = BASE + text("}")
+        world.event(A, BASE, after)
+        world.event(B, after, text("other") + BASE)
+        world.event(C, text("other") + BASE, after, kind=kind)
+        assert world.owners(after) == [ONE] * 3 + [A]
+
+
+def test_few_letters_among_known_lines_are_found_in_a_version_that_is_no_leaf() -> None:
+    world = begun()
+    one = text(*BASE.splitlines()[:2], "size = 2", BASE.splitlines()[2])
+    world.event(A, BASE, one)
+    world.event(B, one, BASE)
+    committed = text("another head line") + one
     world.commit(TWO, committed, BASE)
-    assert world.owners(committed) == [A] * 3 + [ONE] * 3 + [TWO] * 9
+    assert world.owners(committed) == [TWO, ONE, ONE, A, ONE]
 
 
 def test_lines_of_a_version_that_is_no_leaf_any_more_are_found_by_their_text() -> None:
