@@ -401,6 +401,8 @@ def test_a_look_at_the_end_that_was_cut_claims_nothing(repo: Repo, store: Store,
     live = Live(repo.path)
     call = live.begin("Bash", {"command": "make"})
     put(live, "README", "one\n")
+    head = repo.git("rev-parse", "HEAD")
+    repo.git("commit", "--quiet", "--allow-empty", "--message", "meanwhile")
     with cut(reason):
         live.end(call, {})
     with shell(live):
@@ -409,7 +411,10 @@ def test_a_look_at_the_end_that_was_cut_claims_nothing(repo: Repo, store: Store,
     first, whole = steps(store, live.task)
     assert (judged(first), first.changes) == (("partial", reason), ())
     assert sides(store, whole) == [("new", None, b"new\n")]
-    assert [sides(store, gap) for gap in observed(store)] == [[("README", b"a project\n", b"one\n")]]
+    (gap,) = observed(store)
+    assert sides(store, gap) == [("README", b"a project\n", b"one\n")]
+    assert gap.base_from is not None
+    assert gap.base_from.commit == f"sha1_{head}"
 
 
 def test_a_look_at_the_beginning_that_was_cut_claims_nothing(repo: Repo, store: Store) -> None:
@@ -477,6 +482,23 @@ def test_what_a_call_does_to_another_work_tree_is_observed_there(repo: Repo, sto
     (gap,) = observed(store)
     assert (sides(store, gap), gap.during) == ([("new", None, b"there\n")], (call_id,))
     assert gap.worktree != steps(store, live.task)[0].worktree
+
+
+def test_what_a_call_undoes_in_another_work_tree_is_observed_after_a_drain(
+    repo: Repo, store: Store, tmp_path: Path
+) -> None:
+    repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
+    (tmp_path / "linked" / "README").write_text("by hand\n")
+    live = Live(repo.path)
+    with shell(live, f"git -C {tmp_path}/linked checkout README") as call_id:
+        drained(store, live)
+        Repo(tmp_path / "linked").git("checkout", "--quiet", "--", "README")
+    drained(store, live)
+    assert [(sides(store, gap), gap.during) for gap in observed(store)] == [
+        ([("README", b"a project\n", b"by hand\n")], ()),
+        ([("README", b"by hand\n", b"a project\n")], (call_id,)),
+    ]
+    assert not list((spool_of(store) / "open").iterdir())
 
 
 def test_drained_after_every_record_it_is_the_same(repo: Repo, store: Store) -> None:
