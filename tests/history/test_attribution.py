@@ -2,15 +2,17 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.history.attribution import SLACK, WINDOW
+from pogstore.history.attribution import SLACK, WINDOW, Kind
 from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold, matches
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.store.libgit2 import line_hunks
 from tests.history.worlds import MINUTE, World, text
 
+KINDS_THAT_BRING_BACK: tuple[Kind, ...] = ("shell", "observed")
 A, B, C, D = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
 ONE, TWO, THREE = ("1" * 40, "2" * 40, "3" * 40)
 
@@ -209,33 +211,65 @@ def test_moved_blocks_keep_their_event() -> None:
     assert world.owners(agent + base) == [A] * 3 + [ONE] * 9
 
 
+def test_moved_blocks_are_weak_evidence() -> None:
+    """They are nobody's who came after the work was done, or of whose work a commit has some already."""
+    base = text(*[f"line {n} of the base" for n in range(9)])
+    agent = text("def moved_by_a_person(agent):", "    return agent.words_of_its_own()", "}")
+    amended, landed = World(), World()
+    for world in (amended, landed):
+        world.commit(ONE, base)
+    authored = amended.now
+    amended.event(A, base, base + agent)
+    amended.commit(TWO, agent + base, base, authored=authored - 2 * SLACK)
+    assert amended.owners(agent + base) == [TWO] * 3 + [ONE] * 9
+    landed.event(A, base, base + agent + text("one more line of the agent"))
+    landed.commit(TWO, base + text("one more line of the agent"), base)
+    landed.commit(THREE, base, base + text("one more line of the agent"))
+    moved = agent + base
+    landed.commit("4" * 40, moved, base)
+    assert landed.owners(moved) == ["4" * 40] * 3 + [ONE] * 9
+
+
 def test_a_line_that_stands_already_is_not_given_away_once_more() -> None:
     """Invariant I5: what the parents had counts."""
     world = begun()
     line = "repeated_call(of_the_agent, with_words)"
     world.event(A, BASE, BASE + text(line))
-    world.commit(TWO, BASE + text(line), BASE)
-    world.commit(THREE, text(line) + BASE + text(line), BASE + text(line))
-    assert world.owners(text(line) + BASE + text(line)) == [THREE] + [ONE] * 3 + [A]
+    world.commit(TWO, text(line) + BASE, BASE)
+    world.commit(THREE, text(line) + BASE + text(line), text(line) + BASE)
+    assert world.owners(text(line) + BASE + text(line)) == [A] + [ONE] * 3 + [THREE]
 
 
 def test_what_a_command_brings_back_keeps_even_lines_that_say_nothing() -> None:
     """A known content is told by its hash alone; nothing is explained."""
-    for kind in ("shell", "observed"):
+    for kind in KINDS_THAT_BRING_BACK:
         world = begun()
-        after = BASE + text("}")
+        after, other = BASE + text("}"), text("other") + BASE
         world.event(A, BASE, after)
-        world.event(B, after, text("other") + BASE)
-        world.event(C, text("other") + BASE, after, kind=kind)
+        world.event(B, BASE, other)
+        world.event(C, other, after, kind=kind)
         assert world.owners(after) == [ONE] * 3 + [A]
 
 
-def test_few_letters_among_known_lines_are_found_in_a_version_that_is_no_leaf() -> None:
+def test_blocks_of_few_letters_are_not_taken_for_moved() -> None:
+    world = World()
+    base = text(*[f"line {n} of the base" for n in range(9)])
+    world.commit(ONE, base)
+    world.event(A, base, base + text("size = 2"))
+    moved = text("size = 2") + base
+    world.commit(TWO, moved, base)
+    assert world.owners(moved) == [TWO] + [ONE] * 9
+
+
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_few_letters_among_known_lines_are_found_in_a_version_that_is_no_leaf(indent: str) -> None:
+    """Also if they are indented in the meantime."""
     world = begun()
-    one = text(*BASE.splitlines()[:2], "size = 2", BASE.splitlines()[2])
+    head, tail = BASE.splitlines()[:2], BASE.splitlines()[2]
+    one = text(*head, "size = 2", tail)
     world.event(A, BASE, one)
     world.event(B, one, BASE)
-    committed = text("another head line") + one
+    committed = text("another head line", *head, f"{indent}size = 2", tail)
     world.commit(TWO, committed, BASE)
     assert world.owners(committed) == [TWO, ONE, ONE, A, ONE]
 
