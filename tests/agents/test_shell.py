@@ -724,6 +724,19 @@ def test_a_commit_that_carries_what_a_step_wrote_is_told_of(repo: Repo, store: S
     assert other != commit
 
 
+def test_a_commit_of_what_a_person_made_of_a_steps_file_carries_its_work_as_well(repo: Repo, store: Store) -> None:
+    live = Live(repo.path)
+    with shell(live):
+        put(live, "README", "one\n")
+    put(live, "README", "one\nby hand\n")
+    live.say("Stop")
+    drained(store, live)
+    commit = repo.commit(message="both")
+    live.say("Stop", again=True)
+    drained(store, live)
+    assert [each.commit for each in events(store, live.task) if isinstance(each, Committed)] == [f"sha1_{commit}"]
+
+
 def test_only_the_commit_of_a_squash_carries_the_work(repo: Repo, store: Store) -> None:
     """Case PC-04: a feature branch is squashed into a main that has gone on by five commits."""
     repo.git("checkout", "--quiet", "-b", "feature")
