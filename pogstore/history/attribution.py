@@ -8,17 +8,13 @@ what its `before` held; a commit keeps what its parents held and explains only w
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from pogstore.history.explanation import UNKNOWN, Differ, Explanation, Key, Owner, Version, fold, matches
 from pogstore.history.lines import is_trivial, normal, split
+from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep
 from pogstore.history.written import Place, Written
 
-Kind = Literal["edit", "shell", "observed"]
-"""What an event saw: one tool's edit, all that a command left behind, or what changed outside of every step."""
-
-SLACK = 60_000_000
-"""µs by which an event may be later than the commit that holds its lines: two clocks are never the same."""
 WINDOW = 3 * 86_400_000_000
 """µs for which an event's version counts as near to a commit."""
 NEAREST = 4
@@ -32,45 +28,6 @@ COPIED = 0.5
 """The share of lines that a new file must have in common with another to be made of it."""
 COPIED_LINES = 8
 """So many lines that say something a new file must have to be looked at in that way."""
-SECOND = 1_000_000
-"""µs: the grain of a commit's times."""
-
-
-class EventStep(NamedTuple):
-    """An event that made `after` of `before`; `chain` tells the places apart in which versions follow each other.
-
-    With `unsure` an absent `before` is one that nobody saw, not a file that did not exist. `duration` is how long a
-    command ran, in µs, if that is known. A command and what was observed may bring back what others wrote.
-    """
-
-    event: Owner
-    time: int
-    before: Key | None
-    after: Key | None
-    chain: str
-    unsure: bool = False
-    kind: Kind = "edit"
-    duration: int | None = None
-
-    @property
-    def begun(self) -> int:
-        """The time from which on a commit may be the step's own; nothing that was only observed makes commits."""
-        if self.kind == "observed":
-            return self.time + SECOND
-        return self.time - (SLACK if self.duration is None else self.duration)
-
-
-class CommitStep(NamedTuple):
-    """A commit that holds a version, over what its parents held.
-
-    `authored` is when its work was done, which a rebase leaves as it is.
-    """
-
-    commit: Owner
-    time: int
-    authored: int
-    after: Key | None
-    parents: tuple[Key, ...]
 
 
 class _Work(NamedTuple):

@@ -15,9 +15,10 @@ import msgspec
 from pogstore import codec, digest, state
 from pogstore.errors import BadInput, NotFound
 from pogstore.graph import replay_order
-from pogstore.history.attribution import SECOND, SLACK, Attribution, CommitStep, EventStep, Kind
+from pogstore.history.attribution import Attribution
 from pogstore.history.explanation import UNKNOWN, Key, Owner
 from pogstore.history.lines import split
+from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep, Kind, steps
 from pogstore.model import BlobId, Change, EventId, Observed, Oid, Opaque, Sealed, Side, TaskId
 from pogstore.store import gitlog, rows
 from pogstore.store.content import path_bytes
@@ -308,20 +309,6 @@ class _OfOthers:
 def _keys(store: Store, content: bytes) -> list[Key]:
     """Returns the keys that a text from `git blame` may have: it does not say whether the last line ends."""
     return [store.objects.name("blob", content), store.objects.name("blob", content[:-1])]
-
-
-def steps(events: Iterable[EventStep], commits: Iterable[CommitStep]) -> list[EventStep | CommitStep]:
-    """Returns one stream in time; an event comes before a commit of the same time.
-
-    Commits stay in their topological order, so one whose clock was behind is placed with those before it.
-    """
-    placed: list[tuple[int, int, int, EventStep | CommitStep]] = []
-    placed += [(event.time, 0, at, event) for at, event in enumerate(events)]
-    latest = 0
-    for at, commit in enumerate(commits):
-        latest = max(latest, commit.time)
-        placed.append((latest, 1, at, commit))
-    return [step for *_, step in sorted(placed, key=lambda item: item[:3])]
 
 
 def _event_steps(store: Store, events: list[Sealed], names: set[bytes], of_others: _OfOthers) -> list[EventStep]:

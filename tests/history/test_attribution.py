@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.history.attribution import SLACK, WINDOW, Kind
+from pogstore.history.attribution import WINDOW
 from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold, matches
 from pogstore.history.lines import is_trivial, normal, split
+from pogstore.history.stream import SLACK, Kind
 from pogstore.store.libgit2 import line_hunks
 from tests.history.worlds import MINUTE, World, text
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pogstore.history.attribution import SLACK, CommitStep, EventStep, Kind
 from pogstore.history.blame import blame, effective_times
 from pogstore.history.explanation import UNKNOWN, Owner
 from pogstore.history.lines import is_trivial, normal, split
+from pogstore.history.stream import SLACK, CommitStep, EventStep, Kind
 from tests.conftest import Repo
 from tests.history.agents import OTHER, Agent
 from tests.history.worlds import World, text

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from pogstore.history.attribution import Attribution, CommitStep, EventStep, Kind
+from pogstore.history.attribution import Attribution
 from pogstore.history.explanation import Owner
+from pogstore.history.stream import CommitStep, EventStep, Kind
 from pogstore.store.libgit2 import line_hunks
 
 MINUTE = 60_000_000
