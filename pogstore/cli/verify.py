@@ -5,7 +5,7 @@ import msgspec
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import json_option, pog_command
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._render import counted, echo, echo_json, safe
 from pogstore.errors import AmbiguousName
 from pogstore.history.verify import Fault, Report, verify
 from pogstore.model import TaskId
@@ -57,8 +57,8 @@ def _line(fault: Fault) -> str:
 
 def _summary(report: Report) -> str:
     checked = report.checked
-    counts = f"{checked.events} events, {checked.contents} contents, {checked.refs} refs, {checked.packs} packs"
+    numbers = {"event": checked.events, "content": checked.contents, "ref": checked.refs, "pack": checked.packs}
+    counts = ", ".join(counted(number, noun) for noun, number in numbers.items())
     absent = f"; {checked.absent} contents are not here" if checked.absent else ""
-    faults = len(report.faults)
-    verdict = "no fault" if not faults else f"{faults} fault{'s' if faults > 1 else ''}"
+    verdict = counted(len(report.faults), "fault") if report.faults else "no fault"
     return f"checked {counts}: {verdict}{absent}"
