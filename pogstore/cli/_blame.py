@@ -27,7 +27,7 @@ class Texts:
 
     def __init__(self, store: Store, found: Iterable[Blame], width: int | None, *, color: bool) -> None:
         self._store, self._color = store, color
-        self._title = cache(self._look_up)
+        self.title = cache(self._look_up)
         self._who, self._title_width = (WHO, TITLE) if width is None else (min(WHO, width // 6), min(TITLE, width // 5))
         self._models = _models(found)
 
@@ -43,7 +43,7 @@ class Texts:
         mark = _MARKS[line.owner]
         if line.event is not None:
             event = found.events[line.event].event
-            name, title = f"{mark}{line.event[:SHORT]}", self._title(event.task)
+            name, title = f"{mark}{line.event[:SHORT]}", self.title(event.task)
             return [name, self._name(event.actor), cut(safe(title), self._title_width)]
         if line.commit is not None:
             info = found.commits[line.commit]
@@ -113,13 +113,14 @@ def _headers(found: Blame, line: BlamedLine) -> list[bytes]:
 def blamed_value(found: Blame) -> Value:
     """Returns what `--json` says of a file."""
     path = msgspec.to_builtins(path_of(found.path))
-    value: Value = {"path": path, "lines": [_line_value(found, line) for line in found.lines]}
+    value: Value = {"path": path, "lines": [line_value(found, line) for line in found.lines]}
     if found.absent:
         value["absent"] = list(found.absent)
     return value
 
 
-def _line_value(found: Blame, line: BlamedLine) -> Value:
+def line_value(found: Blame, line: BlamedLine) -> Value:
+    """Returns what `--json` says of a line."""
     value: Value = {"line": line.number, "text": line.text.decode("utf-8", "replace"), "owner": line.owner}
     if line.event is not None:
         sealed = found.events[line.event]

@@ -26,6 +26,7 @@ _PLAN = (
 )
 _REF = "{ref, task, outcome, old?, new?, reason?}"
 _STEP = "{command, output}"
+_BLAMED = "{line, text, owner, event?, task?, actor?, kind?, commit?, observed?, reason?}"
 _IMPORTED = "{tasks, events, known, redacted, oddities: [{code, where, detail}]}"
 
 ERROR = "{error: {code, message, hint, retryable}}"
@@ -70,7 +71,9 @@ SHAPES: Mapping[str, str] = {
     "log": f"[{EVENT}]",
     "diff": "[{event, changes: [{path, from?, before?, after?}], patch}]",
     "blame": (
-        "[{path, lines: [{line, text, owner, event?, task?, actor?, kind?, commit?, observed?, reason?}], absent?}]"
+        f"[{{path, lines: [{_BLAMED}], absent?}}] | {{base, tip, added, removed, "
+        f"files: [{{path, from?, what, added, removed, lines?: [{_BLAMED}], absent?}}], "
+        "writers: [{kind, name, model?, lines, share}], tasks: [{task, title, lines, share}]}"
     ),
     "why": (
         "{path, line, text, owner, event: " + EVENT + " | null, task, title, intent, "

@@ -76,7 +76,8 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         "status",
         "show", "show --events", f"show {event}", "edit --tag y", "done -m x", "list --all", "list --status completed",
         "ready", f"claim {base}", f"release {base}", f"share {base}", "local", "local --list", "local --remove",
-        f"cancel {base}", "log", f"diff {event}", f"diff {base}", "blame", "blame brew.py README",
+        f"cancel {base}", "log", f"diff {event}", f"diff {base}", "blame HEAD~1..",
+        "blame HEAD~1...HEAD --summary", "blame", "blame brew.py README",
         "blame HEAD -- brew.py", "why brew.py:4", "why brew.py:1", f"rollback --dry-run {event}", f"rollback {event}",
         "undo --dry-run", "undo", "verify", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
     )  # fmt: skip
