@@ -136,23 +136,24 @@ class Tree:
             if self.recorded.is_ignored(each.path):
                 continue
             now = self.recorded.held(each)
-            before = self._changed_from(each.path, now, heard.record.time)
+            before = self._changed_from(each.path, now, heard.record)
             if before is not None:
                 found.append(DraftChange(path=path_of(each.path), before=before.version, after=now.version))
         return tuple(found)
 
-    def _changed_from(self, path: bytes, now: Held, time: int) -> Held | None:
+    def _changed_from(self, path: bytes, now: Held, at: Record) -> Held | None:
         """Returns what a path held before somebody changed it; `None` if nobody did, or nobody can say."""
         last = self.recorded.last(path)
         if now.version is None and now != NOTHING:
             return None
-        if last is not None and last.time > time:
+        if last is not None and last.time > at.time:
             return None  # a call that began before others ended: it saw an older state
         self._since[path] = last.time if last else 0
-        self.recorded.note(path, now, time)
-        if last is None:
+        self.recorded.note(path, now, at.time)
+        if last is None:  # then HEAD as it was: by now there may be another
             known = self.recorded.is_committed(path, now) or self.recorded.was_recorded(path, now)
-            before = None if known else self.recorded.committed(path)
+            head = self.recorded.at(at.head, path) if at.head else self.recorded.committed(path)
+            before = None if known else head
         else:
             known = last.held.same(now) or self.recorded.is_committed(path, now)
             before = None if known else last.held
