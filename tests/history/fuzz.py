@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.history.fuzz_world import PERSON, Checked, Fuzz, Step
+from tests.history.fuzz_world import PERSON, Checked, Fuzz, Step, Wrong
 
 AGENTS = ("s1", "s2", "sub")
 WEIGHTS = {
@@ -61,8 +61,13 @@ def played(made: Path, steps: Sequence[Step], *, every: int = 1, boilerplate: bo
             checked = fuzz.check()
             total = Checked(checked.wrong, *(a + b for a, b in zip(total[1:], checked[1:], strict=True)))
             if checked.wrong:
-                return Outcome(number, total, "\n".join(map(str, checked.wrong)))
+                return Outcome(number, total, _told(checked.wrong))
     return Outcome(len(steps), total, None)
+
+
+def _told(wrong: Sequence[Wrong]) -> str:
+    more = [f"and {len(wrong) - 4} more"] if len(wrong) > 4 else []
+    return "\n".join([*map(str, wrong[:4]), *more])
 
 
 def shrunk(steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool]) -> list[Step]:

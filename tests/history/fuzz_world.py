@@ -136,6 +136,8 @@ class Fuzz:
         }
         self.stores: list[Store] = [open_store(root) for root in self.roots]
         self.writers: dict[str, str] = {}
+        self.seen_lines: set[str] = set()
+        self.is_told = True
         self.below: dict[str, str] = {}
         self.numbers = 0
         self.discarded: list[tuple[str, str, list[str]]] = []
@@ -215,10 +217,17 @@ class Fuzz:
             return
         live = self.session(step)
         call = live.begin("Bash", {"command": f"{step.do} {step.at}"})
+        self.seen_lines |= self._persons(step.tree)
         self.clock[0] += SECOND
         yield str(call["tool_use_id"])
-        live.end(call, {"stdout": "", "stderr": "", "interrupted": False})
+        response = {"stdout": "", "stderr": "", "interrupted": False}
+        live.say("PostToolUse", **call, tool_response=response, duration_ms=1500)
         live.agent = {}
+
+    def _persons(self, tree: int) -> set[str]:
+        """Returns what a person wrote of a work tree."""
+        texts = {line for name in self.files(tree) for line in self.lines(tree, name)}
+        return {bare(line) for line in texts if self.writer(line) == PERSON}
 
     def session(self, step: Step) -> Live:
         """Returns the session that takes a step; the sub-agent is of the first one."""
@@ -309,7 +318,7 @@ class Fuzz:
             return
         with self.doing(step if step.who != "s2" else step._replace(who=PERSON)):
             lines = self.lines(step.tree, name)
-            at, size = step.at % (len(lines) + 1), 2 + step.come * 3
+            at, size = step.at % (len(lines) + 1), 2 + step.come
             lines[at : at + size] = [f"    {line}" if line else line for line in lines[at : at + size]]
             (self.roots[step.tree] / name).write_text(_text(lines))
 
@@ -382,7 +391,7 @@ class Fuzz:
 
     def do_squash(self, step: Step) -> None:
         other = self._other(step)
-        with self.doing(step):
+        with self.doing(step._replace(who=PERSON)):
             if not self.is_ready(step):
                 return
             if self.git(step.tree, "merge", "--quiet", "--squash", other)[0]:
@@ -419,13 +428,17 @@ class Fuzz:
 
     def do_stash(self, step: Step) -> None:
         with self.doing(step):
-            self.git(step.tree, "stash", "--quiet", *(["--include-untracked"] if step.at % 2 else []))
+            unseen = self._persons(step.tree) - self.seen_lines
+            if self.git(step.tree, "stash", "--quiet", *(["--include-untracked"] if step.at % 2 else []))[0]:
+                self.is_told = self.is_told and not unseen - self._persons(step.tree)
 
     def do_pop(self, step: Step) -> None:
-        if self.git(step.tree, "stash", "list")[1]:
-            with self.doing(step):
-                if self.is_ready(step) and not self.git(step.tree, "stash", "pop", "--quiet")[0]:
-                    self.git(step.tree, "reset", "--quiet", "--hard")
+        """By a person if it may hold what he wrote and nobody saw: a command would be taken for its writer."""
+        if not self.git(step.tree, "stash", "list")[1]:
+            return
+        with self.doing(step if self.is_told else step._replace(who=PERSON)):
+            if self.is_ready(step) and not self.git(step.tree, "stash", "pop", "--quiet")[0]:
+                self.git(step.tree, "reset", "--quiet", "--hard")
 
     def do_rename(self, step: Step) -> None:
         """A file is moved; a person commits that, and may have changed a line on the way."""
@@ -538,7 +551,9 @@ class Fuzz:
 
 def _alike(old: Sequence[str], new: Sequence[str]) -> int:
     """Returns how many lines at the head are the same."""
-    return next((at for at, (was, now) in enumerate(zip(old, new, strict=False)) if was != now), min(len(old), len(new)))
+    return next(
+        (at for at, (was, now) in enumerate(zip(old, new, strict=False)) if was != now), min(len(old), len(new))
+    )
 
 
 def _relink(main: Path, linked: Path) -> None:

@@ -1,0 +1,84 @@
+"""Blame against a model, over random histories in real git: what must hold always, and what once did not.
+
+A failure prints a sequence that can be put into `RECORDED`. More of it: `python -m benchmarks.fuzz_blame`.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.history.fuzz import drawn, played, script, shrunk
+from tests.history.fuzz_world import Fuzz, Step, template
+
+SEED = 20_260_105
+SEQUENCES = int(os.environ.get("POGSTORE_FUZZ", "60"))
+"""How many sequences are played; the variable asks for more, or fewer."""
+LENGTH = 30
+GROUPS = 6
+EVERY = 10
+"""Steps between two looks at every line: what went wrong stays so mostly, and looking is what takes time."""
+TOLERANCE = 0.02
+"""The share of lines that stand everywhere which may have another owner than the line above, which came with them."""
+
+RECORDED = {
+    "a person's white space, committed in part before the drain": [
+        Step("reformat", some=25),
+        Step("write", who="s1", at=3, some=52),
+        Step("commit_hunks", who="s1", at=1),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """The repositories in which sequences begin, once they were made."""
+    return {}
+
+
+def begun(made: dict[bool, Path], folder: Path, *, boilerplate: bool = False) -> Path:
+    if boilerplate not in made:
+        made[boilerplate] = template(folder / "made", boilerplate=boilerplate)
+    return made[boilerplate]
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_every_line_has_the_owner_who_wrote_it(made: dict[bool, Path], tmp_path: Path, group: int) -> None:
+    begin = begun(made, tmp_path)
+    for number in range(group, SEQUENCES, GROUPS):
+        sequence = drawn(SEED + number, LENGTH)
+        done = played(begin, sequence, every=EVERY)
+        if done.fault is not None:
+            least = shrunk(sequence[: done.steps], lambda steps: played(begin, steps, every=EVERY).fault is not None)
+            pytest.fail(
+                f"seed {SEED + number}: {done.fault}\n{script(least)}\n{played(begin, least, every=EVERY).fault}"
+            )
+
+
+@pytest.mark.parametrize("every", [1, 1000], ids=["drained after each step", "drained at the end"])
+@pytest.mark.parametrize("name", RECORDED)
+def test_what_went_wrong_once(made: dict[bool, Path], tmp_path: Path, name: str, every: int) -> None:
+    assert played(begun(made, tmp_path), RECORDED[name], every=every).fault is None
+
+
+def test_lines_that_stand_everywhere_mostly_go_with_the_line_above(made: dict[bool, Path], tmp_path: Path) -> None:
+    """Blank lines, brackets and the like between unique ones, which must be right all the same."""
+    begin = begun(made, tmp_path, boilerplate=True)
+    done = [
+        played(begin, drawn(SEED + number, LENGTH), every=EVERY, boilerplate=True) for number in range(SEQUENCES // 6)
+    ]
+    assert [each.fault for each in done if each.fault] == []
+    wrong, asked = sum(each.checked.common_wrong for each in done), sum(each.checked.common for each in done)
+    assert asked > 100 * len(done)
+    assert wrong <= TOLERANCE * asked
+
+
+def test_steps_do_something(made: dict[bool, Path], tmp_path: Path) -> None:
+    """The sequences are worth playing: what agents write is captured, and most of what git is told happens."""
+    fuzz = Fuzz(begun(made, tmp_path), tmp_path / "copy")
+    for step in drawn(SEED, 3 * LENGTH):
+        fuzz.play(step)
+    assert fuzz.check().lines > 100
+    owners = set(fuzz.writers.values())
+    assert len(owners) > LENGTH
+    assert fuzz.git(0, "log", "--branches", "--format=%s")[1].count("\n") > 10
