@@ -79,6 +79,11 @@ SHAPES: Mapping[str, str] = {
         "{path, line, text, owner, event: " + EVENT + " | null, task, title, intent, "
         "prompt: {event, text} | null, decisions: [{event, text}], reviews: [" + EVENT + "], commit}"
     ),
+    "trace": (
+        "{task?, event?, actor?, added, standing, share, work_tree: {standing, share}, "
+        "events: [{event, added, standing, here}], uncounted: [EVENT_ID], "
+        "files: [{path, head: [{first, last, event}], work_tree: [{first, last, event}] | null}], absent: [EVENT_ID]}"
+    ),
     "rollback": _PLAN,
     "undo": _PLAN,
     "push": f"{{remote, ok, dry_run, refs: [{_REF}], joined: [{_REF}], "

@@ -48,6 +48,7 @@ PORCELAIN: Mapping[str, Section] = {
         "diff": "Print what an event or a task changed, as a git patch",
         "blame": "Show which event wrote each line of a file, or else which commit",
         "why": "Show what led to a line: event, task, prompt, decisions, commit",
+        "trace": "Show which lines of a task, an event or an actor still stand, and what share of those it added",
     },
     "Taking out": {
         "rollback": "Take the effects of events, or of a task's tool calls, out of the work tree",

@@ -10,6 +10,7 @@ from typing import IO, NamedTuple
 from pogstore.errors import GitFailed
 from pogstore.model import Oid
 from pogstore.store.gitcli import Git
+from pogstore.store.gitlog import RENAME
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _WHAT = {b"120000": "link", b"160000": "submodule"}
@@ -129,3 +130,16 @@ def _file_diff(
     added = tuple(lines for lines in section.added if lines) if what == "text" and not deleted else ()
     removed = section.removed if modes[0] not in _WHAT else 0
     return FileDiff(path, former, "deleted" if deleted else what, added, removed)
+
+
+def files_at(git: Git, commit: Oid) -> set[bytes]:
+    """Returns the paths of all files of a commit; neither links nor submodules."""
+    records = git.run("ls-tree", "-r", "-z", "--full-tree", commit).stdout.split(b"\0")
+    return {record.partition(b"\t")[2] for record in records if record.startswith(b"100")}
+
+
+def renames(git: Git, tip: Oid, since: int) -> list[tuple[bytes, bytes]]:
+    """Returns which files were renamed behind a tip, old and new name, by commits no older than a time in seconds."""
+    done = git.run("log", RENAME, "--diff-filter=R", "--name-status", "-z", "--format=", f"--since={since}", tip, "--")
+    fields = iter(done.stdout.split(b"\0"))
+    return [(next(fields), next(fields)) for field in fields if re.fullmatch(rb"\n*R\d{3}", field)]

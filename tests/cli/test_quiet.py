@@ -15,6 +15,7 @@ READING = (
     "list", "list --all --json", "ready", "show", "show --json --events", "log", "log --oneline", "log --jsonl", "diff",
     "blame", "blame brew.py README", "blame --porcelain brew.py", "blame -L 2,3 brew.py", "blame HEAD brew.py",
     "blame HEAD~1..", "blame --summary HEAD~1...HEAD",
+    "trace", "trace {task}", "trace {event} --json", "trace claude-code",
     "why brew.py:4", "status", "status --json", "verify", "verify --json", "rollback -n {event}",
     "rollback --dry-run --json {task}", "undo --dry-run", "help", "help -a", "version", "local --list",
     "push --dry-run {remote}",
