@@ -15,9 +15,9 @@ AGENTS = ("s1", "s2", "sub")
 WEIGHTS = {
     "edit": 30, "write": 8, "shell": 14, "reformat": 5, "commit": 10, "commit_files": 5, "commit_hunks": 6, "amend": 4,
     "switch": 5, "merge": 4, "squash": 4, "plumbing": 2, "rebase": 5, "cherry_pick": 4, "revert": 5, "stash": 4,
-    "pop": 6, "rename": 3, "reset_soft": 3, "reset_hard": 4, "redo": 4, "leap": 3,
+    "pop": 6, "rename": 3, "reset_soft": 3, "reset_hard": 4, "redo": 4, "undo": 3, "leap": 3,
 }  # fmt: skip
-BY_AGENT = {"edit": 0.7, "write": 1.0, "shell": 1.0, "redo": 1.0}
+BY_AGENT = {"edit": 0.7, "write": 1.0, "shell": 1.0, "redo": 1.0, "undo": 1.0}
 """How often an agent does it; what git is told is told by a command now and then."""
 
 

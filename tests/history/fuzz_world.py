@@ -94,9 +94,7 @@ def template(folder: Path, *, boilerplate: bool = False) -> Path:
     repo.git("config", "pog.enabled", "true")
     repo.git("config", "pog.fsync", "false")
     for name in FILES:
-        lines = [f"base line {n} of {name}, {_words(n * 7)}" for n in range(BASE_LINES)]
-        if boilerplate:
-            lines = [line for n, line in enumerate(lines) for line in ([line, BOILERPLATE[n % 8]] if n % 3 else [line])]
+        lines = [line for pair in base(name, boilerplate=boilerplate) for line in pair]
         (repo.path / name).write_text(_text(lines))
     repo.git("add", "--all")
     repo.git("commit", "--quiet", "--message", "base")
@@ -105,6 +103,12 @@ def template(folder: Path, *, boilerplate: bool = False) -> Path:
     spooled.prepare(spool)
     spooled.write_settings(spool, max_blob=1 << 20, sync=False, look=60_000, drain=False)
     return folder
+
+
+def base(name: str, *, boilerplate: bool) -> list[list[str]]:
+    """Returns the lines that a file has at first, each with the one that stands everywhere below it, if any."""
+    lines = [f"base line {n} of {name}, {_words(n * 7)}" for n in range(BASE_LINES)]
+    return [[line, BOILERPLATE[n % 8]] if boilerplate and n % 3 else [line] for n, line in enumerate(lines)]
 
 
 def _words(number: int) -> str:
@@ -138,7 +142,9 @@ class Fuzz:
         self.writers: dict[str, str] = {}
         self.seen_lines: set[str] = set()
         self.is_told = True
-        self.below: dict[str, str] = {}
+        pairs = [pair for name in FILES for pair in base(name, boilerplate=boilerplate)]
+        self.below = {bare(pair[0]): pair[1] for pair in pairs if len(pair) > 1}
+        self.undone: dict[tuple[int, str], tuple[list[str], list[str]]] = {}
         self.numbers = 0
         self.discarded: list[tuple[str, str, list[str]]] = []
         self.renamed = 0
@@ -277,6 +283,7 @@ class Fuzz:
         left = _alike(old[same:][::-1], new[same:][::-1])
         first, last = max(same - 1, 0), len(old) - max(left - 1, 0)
         was, now = _text(old[first:last]), _text(new[first : len(new) - (len(old) - last)])
+        self.undone[step.tree, name] = (new, old)
         if was and _text(old).count(was) == 1:
             call = self.session(step).edit(name, was, now)
             self.wrote(fresh, call)
@@ -285,6 +292,13 @@ class Fuzz:
 
     def _write(self, step: Step, name: str, new: list[str], fresh: list[str]) -> None:
         self.wrote(fresh, self.session(step).write(name, _text(new)))
+
+    def do_undo(self, step: Step) -> None:
+        """An agent takes the last edit of a file back, if nothing came after it: its lines are whose they were."""
+        name = self.named(step)
+        now, before = self.undone.get((step.tree, name or ""), ([], []))
+        if step.who != PERSON and name is not None and now == self.lines(step.tree, name):
+            self._replace(step, name, now, before, [])
 
     def do_write(self, step: Step) -> None:
         """By the tool that writes a file whole; with few lines left it is a new file."""

@@ -18,7 +18,7 @@ LENGTH = 30
 GROUPS = 6
 EVERY = 10
 """Steps between two looks at every line: what went wrong stays so mostly, and looking is what takes time."""
-TOLERANCE = 0.02
+TOLERANCE = 0.01
 """The share of lines that stand everywhere which may have another owner than the line above, which came with them."""
 
 RECORDED = {
@@ -69,7 +69,7 @@ def test_lines_that_stand_everywhere_mostly_go_with_the_line_above(made: dict[bo
     ]
     assert [each.fault for each in done if each.fault] == []
     wrong, asked = sum(each.checked.common_wrong for each in done), sum(each.checked.common for each in done)
-    assert asked > 100 * len(done)
+    assert asked > 50 * len(done)
     assert wrong <= TOLERANCE * asked
 
 
@@ -80,5 +80,5 @@ def test_steps_do_something(made: dict[bool, Path], tmp_path: Path) -> None:
         fuzz.play(step)
     assert fuzz.check().lines > 100
     owners = set(fuzz.writers.values())
-    assert len(owners) > LENGTH
+    assert len(owners) > LENGTH // 2
     assert fuzz.git(0, "log", "--branches", "--format=%s")[1].count("\n") > 10
