@@ -1,8 +1,10 @@
-"""Blamed lines as text, as git's porcelain and as JSON."""
+"""Blamed lines as text, as git's porcelain and incremental formats, and as JSON."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import groupby
+from typing import NamedTuple
 
 import msgspec
 
@@ -10,6 +12,7 @@ from pogstore.cli._render import cut, day, safe, short_who, style, table, who
 from pogstore.cli._values import Value, kind_name
 from pogstore.errors import PogError
 from pogstore.history.blame import Blame, BlamedLine
+from pogstore.history.incremental import Group
 from pogstore.history.tasks import UNTITLED, summary
 from pogstore.model import Actor, TaskId
 from pogstore.store.content import path_of
@@ -18,15 +21,31 @@ from pogstore.store.store import Store
 SHORT = 8
 WHO, TITLE = 20, 28
 """Columns that the actor and the title of the task may take; less on a narrow terminal."""
+_PALETTE = ("cyan", "yellow", "green", "magenta", "blue", "bright_red", "bright_cyan", "bright_yellow", "bright_green")
+_DAY = 86_400_000_000
+_AGES = ((7 * _DAY, "bright_red"), (30 * _DAY, "yellow"), (365 * _DAY, "green"))
+OLD = "blue"
+COLOR_BY = ("actor", "task", "age")
 _MARKS = {"event": "*", "observed": "~", "commit": " ", "unknown": "?"}
 _COLORS = {"event": "cyan", "observed": "yellow", "unknown": "red"}
+
+
+class Look(NamedTuple):
+    """What a person asked to see: fewer columns (`-s`), addresses (`-e`), what colours stand for, and since when."""
+
+    color: bool = False
+    short: bool = False
+    email: bool = False
+    color_by: str | None = None
+    now: int = 0
 
 
 class Texts:
     """How blamed files are shown: titles looked up once, models named only where one name stands for several."""
 
-    def __init__(self, store: Store, found: Iterable[Blame], width: int | None, *, color: bool) -> None:
-        self._store, self._color = store, color
+    def __init__(self, store: Store, found: Iterable[Blame], width: int | None, look: Look) -> None:
+        self._store, self._look = store, look
+        self._colors: dict[str, str] = {}
         self.title = cache(self._look_up)
         self._who, self._title_width = (WHO, TITLE) if width is None else (min(WHO, width // 6), min(TITLE, width // 5))
         self._models = _models(found)
@@ -34,10 +53,27 @@ class Texts:
     def lines(self, found: Blame) -> Iterator[str]:
         """Yields a file as `git blame` prints one: mark, short id, who, for which task, when, line number, text."""
         rows = [[*self._columns(found, line), _day(found, line), str(line.number)] for line in found.lines]
-        for line, head in zip(found.lines, _aligned(rows), strict=True):
+        heads = _short(rows) if self._look.short else _aligned(rows)
+        for line, head in zip(found.lines, heads, strict=True):
             text = safe(line.text.decode("utf-8", "backslashreplace").removesuffix("\r"))
-            colored = self._color and line.owner in _COLORS
-            yield f"{style(head, _COLORS.get(line.owner, ''), enabled=colored)} {text}".rstrip()
+            color = self._color(found, line) if self._look.color else ""
+            yield f"{style(head, color, enabled=bool(color))} {text}".rstrip()
+
+    def _color(self, found: Blame, line: BlamedLine) -> str:
+        """Returns the colour of a line by its owner, or by what was asked for; nothing for the plain ones."""
+        if self._look.color_by == "age":
+            time = _time(found, line)
+            age = self._look.now - (self._look.now if time is None else time)
+            return next((color for limit, color in _AGES if age < limit), OLD)
+        if self._look.color_by == "task":
+            return self._color_of(line.task) if line.task else ""
+        if self._look.color_by == "actor":
+            return self._color_of(self._columns(found, line)[1])
+        return _COLORS.get(line.owner, "")
+
+    def _color_of(self, name: str) -> str:
+        """Returns a colour for each of several names, in the order in which they come; there are not many."""
+        return self._colors.setdefault(name, _PALETTE[len(self._colors) % len(_PALETTE)])
 
     def _columns(self, found: Blame, line: BlamedLine) -> list[str]:
         mark = _MARKS[line.owner]
@@ -48,11 +84,14 @@ class Texts:
         if line.commit is not None:
             info = found.commits[line.commit]
             name = f"{mark}{line.commit[:SHORT]}"
-            return [name, cut(safe(info.author), self._who), cut(safe(info.subject), self._title_width)]
+            author = info.mail if self._look.email else info.author
+            return [name, cut(safe(author), self._who), cut(safe(info.subject), self._title_width)]
         reason = (line.reason or "").partition(",")[0]  # `why` says all of it
         return [f"{mark}{'0' * SHORT}", "unknown", cut(safe(reason), self._title_width)]
 
     def _name(self, actor: Actor | None) -> str:
+        if self._look.email and actor is not None and actor.type == "human" and actor.on_behalf_of is not None:
+            return cut(f"<{safe(actor.on_behalf_of.email)}>", self._who)
         several = actor is not None and len(self._models[short_who(actor)]) > 1
         model = f" {safe(actor.model)}" if actor is not None and actor.model and several else ""
         return cut(short_who(actor) + model, self._who)
@@ -77,9 +116,20 @@ def _models(found: Iterable[Blame]) -> dict[str, set[str | None]]:
 
 def _day(found: Blame, line: BlamedLine) -> str:
     """Returns the date of what owns a line."""
+    time = _time(found, line)
+    return "-" if time is None else day(time)
+
+
+def _time(found: Blame, line: BlamedLine) -> int | None:
+    """Returns when what owns a line was done, in µs."""
     if line.event is not None:
-        return day(found.events[line.event].event.time)
-    return day(found.commits[line.commit].time) if line.commit is not None else "-"
+        return found.events[line.event].event.time
+    return found.commits[line.commit].time if line.commit is not None else None
+
+
+def _short(rows: Sequence[list[str]]) -> list[str]:
+    """Returns what `-s` leaves of the columns: `id number)`."""
+    return [f"{row[0]} {row[-1]})" for row in _justified(rows)]
 
 
 def _aligned(rows: Sequence[list[str]]) -> list[str]:
@@ -100,6 +150,20 @@ def porcelain(found: Blame) -> bytes:
         parts += _headers(found, line)
         parts.append(b"\t" + line.text)
     return b"".join(part + b"\n" for part in parts)
+
+
+def incremental(found: Blame, each: Iterable[Group]) -> Iterator[bytes]:
+    """Yields git's incremental output, byte for byte, with header lines of ours before the last one of a group.
+
+    The lines of a group may have several owners: `pog-lines FIRST COUNT` says which lines the headers below are about.
+    """
+    for head, lines in each:
+        parts = list(head[:-1])
+        for event, run in groupby(lines, key=lambda line: line.event):
+            owned = list(run)
+            if event is not None:
+                parts += [b"pog-lines %d %d" % (owned[0].number, len(owned)), *_headers(found, owned[0])]
+        yield b"".join(part + b"\n" for part in (*parts, head[-1]))
 
 
 def _headers(found: Blame, line: BlamedLine) -> list[bytes]:

@@ -51,6 +51,7 @@ class CommitInfo(NamedTuple):
     subject: str
     boundary: bool
     path: bytes
+    mail: str = ""
 
 
 class PathCommit(NamedTuple):
@@ -142,6 +143,20 @@ def parse_blame(output: bytes) -> tuple[list[LineCommit], dict[Oid, CommitInfo]]
     return lines, commits
 
 
+def parse_incremental(output: bytes) -> Iterator[tuple[int, int, tuple[bytes, ...]]]:
+    """Yields the groups in what `git blame --incremental` printed: first line, number of lines, all that was said."""
+    head: list[bytes] = []
+    for raw in output.split(b"\n")[:-1]:
+        head.append(raw)
+        if not raw.startswith(b"filename "):
+            continue
+        match = _HEADER.match(head[0])
+        if match is None or match[4] is None:
+            raise GitFailed("blame", 0, "output that is not git's incremental format")
+        yield int(match[3]), int(match[4]), tuple(head)
+        head = []
+
+
 def _commit_info(fields: dict[bytes, bytes]) -> CommitInfo:
     zone = _number(fields.get(b"author-tz", b""))
     return CommitInfo(
@@ -151,6 +166,7 @@ def _commit_info(fields: dict[bytes, bytes]) -> CommitInfo:
         subject=fields.get(b"summary", b"").decode("utf-8", "replace"),
         boundary=b"boundary" in fields,
         path=fields.get(b"filename", b""),
+        mail=fields.get(b"author-mail", b"").decode("utf-8", "replace"),
     )
 
 

@@ -117,7 +117,7 @@ def test_how_a_range_is_told_from_a_file(tea: Tea, tmp_path: Path) -> None:
     assert tea.here("blame", "HEAD..HEAD", status=1).stderr == "no changed file\n"
     assert tea.here("blame", "HEAD..nowhere", status=128).stderr.startswith("error: no revision matches 'nowhere'")
     for words in (["-L", "1,2"], ["--porcelain"]):
-        assert "a range has neither" in tea.here("blame", *words, "HEAD~1..", status=129).stderr
+        assert "a range has no -L" in tea.here("blame", *words, "HEAD~1..", status=129).stderr
     assert "needs a range" in tea.here("blame", "--summary", "brew.py", status=129).stderr
     assert "only one range" in tea.here("blame", "HEAD~1..", "HEAD", "--", "brew.py", status=129).stderr
     commit_later(tea.repo, "mine")

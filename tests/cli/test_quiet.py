@@ -14,6 +14,7 @@ OURS = (".git/pog/", ".git/refs/pog/", ".git/objects/", ".git/logs/refs/pog/")
 READING = (
     "list", "list --all --json", "ready", "show", "show --json --events", "log", "log --oneline", "log --jsonl", "diff",
     "blame", "blame brew.py README", "blame --porcelain brew.py", "blame -L 2,3 brew.py", "blame HEAD brew.py",
+    "blame -s -e -w -M -C --color-by age brew.py", "blame --incremental brew.py", "blame --contents README brew.py",
     "blame HEAD~1..", "blame --summary HEAD~1...HEAD",
     "trace", "trace {task}", "trace {event} --json", "trace claude-code",
     "why brew.py:4", "status", "status --json", "verify", "verify --json", "rollback -n {event}",
