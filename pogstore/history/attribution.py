@@ -42,8 +42,8 @@ class _Work(NamedTuple):
 class Attribution:
     """The versions of one file, built step by step."""
 
-    def __init__(self, read: Callable[[Key], bytes | None], hunks: Differ) -> None:
-        self._read, self._hunks = read, hunks
+    def __init__(self, read: Callable[[Key], bytes | None], hunks: Differ, *, strict: bool = False) -> None:
+        self._read, self._hunks, self._strict = read, hunks, strict
         self._bytes: dict[Key, bytes] = {}
         self._versions: dict[Key, Version] = {}
         self._event_times: dict[Owner, int] = {}
@@ -243,7 +243,7 @@ class Attribution:
         """Returns owners for a content: bound to its parents, then to what was written before; what is left is the
         rest's.
         """
-        found = Explanation(self._bytes[key], self._hunks, partial(self._may_give, work))
+        found = Explanation(self._bytes[key], self._hunks, partial(self._may_give, work), strict=self._strict)
         for parent in parents:
             found.bind(self._versions[parent], self._joined)
         for parent in parents:

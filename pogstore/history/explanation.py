@@ -42,9 +42,14 @@ class Version:
 
 
 class Explanation:
-    """Owners of a content while they are being found; an absent one is still free."""
+    """Owners of a content while they are being found; an absent one is still free.
 
-    def __init__(self, content: bytes, hunks: Differ, may_give: Callable[[Owner], bool]) -> None:
+    With `strict` a line that differs in white space is another line.
+    """
+
+    def __init__(
+        self, content: bytes, hunks: Differ, may_give: Callable[[Owner], bool], *, strict: bool = False
+    ) -> None:
         self.content = content
         self.lines = split(content)
         self.owners: list[Owner | None] = [None] * len(self.lines)
@@ -53,7 +58,7 @@ class Explanation:
         self._parents: list[Version] = []
         self._supplies: dict[int, _Supply] = {}
         self._in_context: set[Owner] = set()
-        self._hunks, self._may_give = hunks, may_give
+        self._hunks, self._may_give, self._strict = hunks, may_give, strict
 
     @cached_property
     def normals(self) -> list[bytes]:
@@ -91,7 +96,7 @@ class Explanation:
 
     def bind_spaces(self, parent: Version) -> None:
         """Leaves a line that differs from a parent's line in white space alone to its owner, if that may give it."""
-        if None not in self.owners:
+        if self._strict or None not in self.owners:
             return
         for new_at, old_at in matches(self._hunks(self._supply(parent).bare, self._bare), len(self.lines)):
             owner = parent.owners[old_at]
@@ -101,6 +106,8 @@ class Explanation:
 
     def carry(self, near: Version, *, spaces: bool = False) -> None:
         """Takes over lines that a version has in the same order; with `spaces` also such as differ in white space."""
+        if spaces and self._strict:
+            return
         supply = self._supply(near)
         old, new = (supply.bare, self._bare) if spaces else (near.content, self.content)
         for block in blocks(self._hunks(old, new), len(self.lines)):
@@ -142,22 +149,24 @@ class Explanation:
         """Returns the heaviest block of free lines around a line that stands in a version; nothing if it is light."""
         if self.trivial[at]:
             return []
-        found = [self._grown(at, old_at, supply.normals) for old_at in supply.places.get(self.normals[at], ())[:SEEDS]]
+        old, new = (supply.lines, self.lines) if self._strict else (supply.normals, self.normals)
+        seeds = [old_at for old_at in supply.places.get(self.normals[at], ()) if old[old_at] == new[at]]
+        found = [self._grown(at, old_at, old, new) for old_at in seeds[:SEEDS]]
         heaviest = max(found, key=self._weight, default=[])
         return heaviest if self._weight(heaviest) >= MOVE else []
 
-    def _grown(self, at: int, old_at: int, old: list[bytes]) -> Block:
+    def _grown(self, at: int, old_at: int, old: list[bytes], new: list[bytes]) -> Block:
         """Returns the free lines around a line that equal those around a line of a version."""
         first, last = 0, 1
-        while self._is_same(at + first - 1, old_at + first - 1, old):
+        while self._is_same(at + first - 1, old_at + first - 1, old, new):
             first -= 1
-        while self._is_same(at + last, old_at + last, old):
+        while self._is_same(at + last, old_at + last, old, new):
             last += 1
         return [(at + n, old_at + n) for n in range(first, last)]
 
-    def _is_same(self, at: int, old_at: int, old: list[bytes]) -> bool:
+    def _is_same(self, at: int, old_at: int, old: list[bytes], new: list[bytes]) -> bool:
         inside = 0 <= at < len(self.lines) and 0 <= old_at < len(old)
-        return inside and self.owners[at] is None and self.normals[at] == old[old_at]
+        return inside and self.owners[at] is None and new[at] == old[old_at]
 
     def _weight(self, block: Block) -> int:
         return sum(self.weights[new_at] for new_at, _ in block)
@@ -193,8 +202,12 @@ class _Supply:
         self._version = version
 
     @cached_property
+    def lines(self) -> list[bytes]:
+        return self._version.lines
+
+    @cached_property
     def normals(self) -> list[bytes]:
-        return [normal(line) for line in self._version.lines]
+        return [normal(line) for line in self.lines]
 
     @cached_property
     def bare(self) -> bytes:

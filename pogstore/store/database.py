@@ -15,7 +15,7 @@ from pathlib import Path
 from pogstore.errors import LockHeld
 from pogstore.store.lock import acquire, release
 
-SCHEMA = 3
+SCHEMA = 4
 BUSY_SECONDS = 30.0
 REBUILD_SECONDS = 2.0
 """How long to wait until nobody else has a useless database open."""
@@ -29,8 +29,8 @@ CREATE UNIQUE INDEX events_id ON events (id);
 CREATE INDEX events_task ON events (task, clock, id);
 CREATE INDEX events_oid ON events (oid);
 CREATE TABLE changes (event INTEGER NOT NULL, path BLOB NOT NULL, before TEXT, after TEXT, came_from BLOB);
-CREATE INDEX changes_path ON changes (path);
-CREATE INDEX changes_came_from ON changes (came_from) WHERE came_from IS NOT NULL;
+CREATE INDEX changes_path ON changes (path, event);
+CREATE INDEX changes_came_from ON changes (came_from, event) WHERE came_from IS NOT NULL;
 CREATE INDEX changes_event ON changes (event);
 CREATE INDEX changes_after ON changes (after);
 CREATE TABLE contents (
@@ -44,6 +44,7 @@ CREATE INDEX sources_event ON sources (event);
 CREATE TABLE links (event INTEGER NOT NULL, rel TEXT NOT NULL, target TEXT NOT NULL);
 CREATE INDEX links_target ON links (target);
 CREATE INDEX links_event ON links (event);
+CREATE TABLE counters (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE faults (ref TEXT NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE memos (kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 """

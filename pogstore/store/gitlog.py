@@ -21,6 +21,9 @@ SUBMODULE = b"160000"
 LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 """A path given to git means itself, whatever characters it has."""
 
+PLAIN_LOG = ("--root", "--no-show-signature", "-l1000")
+"""Overrule settings of a person's that would change what `git log` says of a history."""
+
 _HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) (\d+)(?: (\d+))?\Z")
 
 
@@ -181,8 +184,8 @@ def _number(text: bytes) -> int:
 def older_names(git: Git, tip: Oid, path: bytes) -> list[FormerName]:
     """Returns the names that a file, or what it was copied from, had before; the newest first, each once."""
     done = git.run(
-        "log", "--follow", RENAME, "--diff-filter=RC", "--name-status", "-z", "--format=%x00commit%x01%ct", tip, "--",
-        _text(path), env=LITERAL,
+        "log", *PLAIN_LOG, "--follow", RENAME, "--diff-filter=RC", "--name-status", "-z",
+        "--format=%x00commit%x01%ct", tip, "--", _text(path), env=LITERAL,
     )  # fmt: skip
     found: dict[bytes, FormerName] = {}
     until, copied = 0, False
@@ -205,7 +208,8 @@ def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]
     What lies below one of the paths, where that was once a directory, is left out.
     """
     done = git.run(
-        "log", "--topo-order", "--reverse", "--full-history", "-m", "--raw", "-z", "--no-renames", "--no-abbrev",
+        "log", *PLAIN_LOG, "--no-follow", "--topo-order", "--reverse", "--full-history", "--diff-merges=separate",
+        "--raw", "-z", "--no-renames", "--no-abbrev",
         "--format=%x00commit%x01%H%x01%ct%x01%at%x01%P%x00", tip, "--", *map(_text, paths), env=LITERAL,
     )  # fmt: skip
     wanted = set(paths)

@@ -192,7 +192,8 @@ def _forget_events(connection: sqlite3.Connection, task: TaskId) -> None:
     connection.execute(f"DELETE FROM changes {of_task}", (task,))  # noqa: S608 - a constant
     connection.execute(f"DELETE FROM sources {of_task}", (task,))  # noqa: S608 - a constant
     connection.execute(f"DELETE FROM links {of_task}", (task,))  # noqa: S608 - a constant
-    connection.execute("DELETE FROM events WHERE task = ?", (task,))
+    if connection.execute("DELETE FROM events WHERE task = ?", (task,)).rowcount:
+        rows.count(connection, rows.FORGOTTEN)
 
 
 def _extends(connection: sqlite3.Connection, objects: Objects, name: str, tip: Oid, is_known: Known) -> bool:
@@ -258,9 +259,12 @@ def _update_contents(connection: sqlite3.Connection, objects: Objects, name: str
 
     known: Known = is_known
     if oid is None or not _extends(connection, objects, name, oid, is_known):
-        connection.execute("DELETE FROM contents WHERE task = ? AND class = ?", (task, class_))
+        gone = connection.execute("DELETE FROM contents WHERE task = ? AND class = ?", (task, class_))
+        if gone.rowcount:
+            rows.count(connection, rows.FORGOTTEN)
         connection.execute("DELETE FROM content_commits WHERE ref = ?", (name,))
         known = _nothing
+    rows.count(connection, rows.ARRIVED)
     try:
         for found, commit in chain.commits(objects, oid, known) if oid else ():
             entries = chain.tree_entries(objects, tree_of(found, commit))

@@ -10,6 +10,12 @@ UNREADABLE = "its file does not hold an object's name"
 """The fault of a ref which a power cut left empty, or that something else overwrote."""
 
 
+FORGOTTEN = "forgotten"
+"""Counts how often events or contents were taken out of the index, as after an erasure."""
+ARRIVED = "arrived"
+"""Counts how often contents have come."""
+
+
 class ContentRow(NamedTuple):
     """Where one content lies."""
 
@@ -91,6 +97,31 @@ def ids_on_path(database: sqlite3.Connection, path: bytes) -> list[EventId]:
         (path, path),
     )
     return [EventId(row[0]) for row in rows]
+
+
+def newest_on_paths(database: sqlite3.Connection, paths: Iterable[bytes]) -> int:
+    """Returns the greatest number of an event that changed one of some paths or moved it away; 0 if there is none.
+
+    Numbers only grow: as long as nothing was forgotten, an equal one stands for an equal set of events.
+    """
+    newest = 0
+    for path in paths:
+        for column in ("path", "came_from"):
+            query = f"SELECT max(event) FROM changes WHERE {column} = ?"  # noqa: S608 - one of two columns
+            newest = max(newest, database.execute(query, (path,)).fetchone()[0] or 0)
+    return newest
+
+
+def counter(database: sqlite3.Connection, name: str) -> int:
+    """Returns how often something has happened to this database."""
+    row = database.execute("SELECT n FROM counters WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else 0
+
+
+def count(database: sqlite3.Connection, name: str) -> None:
+    """Counts something once more."""
+    query = "INSERT INTO counters VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET n = n + 1"
+    database.execute(query, (name,))
 
 
 def former_names(database: sqlite3.Connection, path: bytes, limit: int) -> list[bytes]:

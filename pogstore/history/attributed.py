@@ -1,0 +1,141 @@
+"""Which event wrote each line of a content, found once: answers are kept in the index by all that they depend on.
+
+The key of an answer has no more in it than can be read off without reading the events: their number only grows.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import msgspec
+
+from pogstore import digest
+from pogstore.errors import NotFound
+from pogstore.history.attribution import Attribution
+from pogstore.history.explanation import UNKNOWN, Key, Owner
+from pogstore.history.former import History, history_of
+from pogstore.history.stream import CommitStep, EventStep, steps
+from pogstore.history.streamed import ABSENT, OfOthers, commit_steps, event_steps, events_on, is_part
+from pogstore.model import EventId, Oid
+from pogstore.store import gitlog, rows
+from pogstore.store.libgit2 import line_hunks
+from pogstore.store.store import MAX_CONTENT, Store
+
+MEMO = "blame-5"
+
+
+class Question(NamedTuple):
+    """A content of a path as git's blame prints it, in a revision or in the work tree on top of it."""
+
+    path: bytes
+    tip: Oid | None
+    content: bytes
+    strict: bool = False
+
+
+class Attributed(NamedTuple):
+    """Owners as runs of lines, and the events whose contents are not here."""
+
+    runs: list[tuple[Owner, int]]
+    absent: list[EventId]
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    """An answer in the memo: each owner once, and runs as pairs of an owner's place and a number of lines.
+
+    `arrived` is which contents were here, where some were not.
+    """
+
+    owners: list[Owner]
+    runs: list[int]
+    absent: list[EventId]
+    arrived: int
+
+
+_kept = msgspec.msgpack.Decoder(_Kept)
+
+
+def attributed(store: Store, question: Question) -> Attributed:
+    """Returns the owner of each line of a content, UNKNOWN where no event and no step explains it."""
+    history = history_of(store, question.tip, question.path)
+    newest = rows.newest_on_paths(store.index.connection, history.names)
+    if not newest:
+        lines = question.content.count(b"\n")
+        return Attributed([(UNKNOWN, lines)] if lines else [], [])
+    key = _memo_key(store, question, history, newest)
+    kept = _recalled(store, key)
+    if kept is not None:
+        return kept
+    found, whole = _attribute(store, question, history)
+    if whole:
+        _keep(store, key, found)
+    return found
+
+
+def _memo_key(store: Store, question: Question, history: History, newest: int) -> str:
+    """Everything that an answer depends on: path, commits, text, and which events and contents there are.
+
+    Which contents came later is asked of the answer, for most depend on none.
+    """
+    forgotten = rows.counter(store.index.connection, rows.FORGOTTEN)
+    parts = (question.path.hex(), f"{question.tip or ''}{history.altered}", digest.hexdigest(question.content))
+    return " ".join((*parts, str(newest), str(forgotten), "strict" if question.strict else ""))
+
+
+def _recalled(store: Store, key: str) -> Attributed | None:
+    data = rows.memo(store.index.connection, MEMO, key)
+    if data is None:
+        return None
+    kept = _kept.decode(data)
+    if kept.absent and kept.arrived != rows.counter(store.index.connection, rows.ARRIVED):
+        return None
+    runs = [(kept.owners[at], count) for at, count in zip(kept.runs[::2], kept.runs[1::2], strict=True)]
+    return Attributed(runs, kept.absent)
+
+
+def _keep(store: Store, key: str, found: Attributed) -> None:
+    places = {owner: at for at, owner in enumerate(dict.fromkeys(owner for owner, _ in found.runs))}
+    runs = [number for owner, count in found.runs for number in (places[owner], count)]
+    arrived = rows.counter(store.index.connection, rows.ARRIVED)
+    kept = _Kept(list(places), runs, found.absent, arrived)
+    rows.keep_memos(store.index.connection, MEMO, {key: msgspec.msgpack.encode(kept)})
+
+
+def _attribute(store: Store, question: Question, history: History) -> tuple[Attributed, bool]:
+    """Returns the answer, and whether it rests on nothing but what its key names."""
+    stream, whole = stream_of(store, question.tip, history)
+    missing: list[Key] = []
+
+    def read(key: Key) -> bytes | None:
+        if key.startswith(ABSENT):
+            return None
+        try:
+            return store.objects.read(Oid(key), MAX_CONTENT)[1]
+        except NotFound:
+            missing.append(key)
+            return None
+
+    attribution = Attribution(read, line_hunks, strict=question.strict)
+    attribution.replay(stream)
+    keys = _keys(store, question.content)
+    target = next((key for key in keys if attribution.knows(key)), keys[0])
+    head = gitlog.blob_at(store.git, question.tip, question.path) if question.tip else None
+    now = max((step.time for step in stream), default=0)
+    owners = attribution.owners(target, question.content, [head] if head else [], now)
+    runs = [(owner, len(list(run))) for owner, run in groupby(owners)]
+    return Attributed(runs, [EventId(event) for event in attribution.absent]), whole and not missing
+
+
+def stream_of(store: Store, tip: Oid | None, history: History) -> tuple[list[EventStep | CommitStep], bool]:
+    """Returns the steps of a file, and whether they rest on the events of its paths alone: parts wait for others."""
+    of_others = OfOthers(history.former)
+    found = gitlog.path_commits(store.git, tip, history.names) if tip else []
+    commits = [commit for commit in found if not of_others.has_commit(commit)]
+    events = events_on(store, history.names)
+    stream = steps(event_steps(store, events, set(history.names), of_others), commit_steps(commits))
+    return stream, not any(map(is_part, events))
+
+
+def _keys(store: Store, content: bytes) -> Sequence[Key]:
+    """Returns the keys that a text from `git blame` may have: it does not say whether the last line ends."""
+    return [store.objects.name("blob", content), store.objects.name("blob", content[:-1])]

@@ -1,0 +1,67 @@
+"""The names that a file had before: by git's renames, and by those that events recorded."""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+import msgspec
+
+from pogstore import digest
+from pogstore.model import Oid
+from pogstore.store import gitlog, rows
+from pogstore.store.gitlog import FormerName
+from pogstore.store.store import Store
+
+NAMES_MEMO = "names-2"
+MOST_NAMES = 64
+"""So many names of one file are looked at."""
+LONGEST_NAME = 4096
+_names = msgspec.json.Decoder(list[FormerName])
+
+
+class History(NamedTuple):
+    """The names of a file, its own first; `former` are those that git knows, `altered` which commits git is shown."""
+
+    names: list[bytes]
+    former: list[FormerName]
+    altered: str
+
+
+def history_of(store: Store, tip: Oid | None, path: bytes) -> History:
+    """Returns a path and its older names, by git's renames and by those that events recorded.
+
+    An event may come from anybody, so what git would not take for a path is no name, and their number is bounded.
+    """
+    altered = altered_history(store)
+    former = _former_names(store, tip, path, altered) if tip is not None else []
+    names = [path, *(each.name for each in former)]
+    for name in names:  # grows while it is walked
+        recorded = rows.former_names(store.index.connection, name, MOST_NAMES)
+        fresh = [older for older in recorded if older not in names and _can_be_named(older)]
+        names += fresh[: max(0, MOST_NAMES - len(names))]
+    return History(names, former, altered)
+
+
+def _can_be_named(path: bytes) -> bool:
+    """Says whether git takes some bytes for a path inside the repository."""
+    parts = path.split(b"/")
+    return len(path) <= LONGEST_NAME and b"\0" not in path and not {b"", b".", b".."}.intersection(parts)
+
+
+def _former_names(store: Store, tip: Oid, path: bytes, altered: str) -> list[FormerName]:
+    """Returns the older names of a file by git's renames and copies."""
+    key = f"{tip}:{path.hex()}{altered}"
+    kept = rows.memo(store.index.connection, NAMES_MEMO, key)
+    if kept is not None:
+        return _names.decode(kept)
+    names = gitlog.older_names(store.git, tip, path)
+    rows.keep_memos(store.index.connection, NAMES_MEMO, {key: msgspec.json.encode(names)})
+    return names
+
+
+def altered_history(store: Store) -> str:
+    """Returns what makes git see other commits behind the same tip, as a digest; nothing where there is nothing."""
+    parts = [f"{ref} {oid}".encode() for ref, oid in store.refs.list("refs/replace/").items()]
+    for name in ("shallow", "info/grafts"):
+        with suppress(OSError):
+            parts.append((store.layout.common_dir / name).read_bytes())
+    return ":" + digest.hexdigest(b"\n".join(parts)) if parts else ""

@@ -1,0 +1,167 @@
+"""What was recorded and committed of one file, as the steps that attribution takes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from pogstore import codec, state
+from pogstore.graph import replay_order
+from pogstore.history.explanation import Key
+from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep, Kind
+from pogstore.model import BlobId, Change, Observed, Opaque, Sealed, Side, TaskId
+from pogstore.store import rows
+from pogstore.store.content import path_bytes
+from pogstore.store.gitlog import FormerName, PathCommit
+from pogstore.store.store import Store
+
+BEFORE_UNSEEN = "no-before"
+"""Why an event's coverage is partial if nobody saw what a file held before."""
+ABSENT = "absent:"
+"""Begins the key of a version whose content is not here."""
+COMMIT_DELAY = SECOND
+"""µs: a commit counts as made at the end of its second, so that an event of the same second comes before it."""
+
+
+def events_on(store: Store, names: Sequence[bytes]) -> list[Sealed]:
+    """Returns the events on some paths in replay order, each told once (echoes left out).
+
+    An event may be a part of a longer one, which counts as a whole: whether it is whole, its other parts say.
+    """
+    found = {}
+    for name in names:
+        for body in rows.events_on_path(store.index.connection, name):
+            sealed = codec.decode(body)
+            found[sealed.event_id] = sealed
+    parts = _other_parts(store, found.values())
+    used = state.distinct(state.whole(replay_order([*found.values(), *parts])).events).used
+    return [sealed for sealed in used if sealed.event_id in found]
+
+
+def _other_parts(store: Store, events: Iterable[Sealed]) -> list[Sealed]:
+    """Returns the parts of some events' groups that are not among them."""
+    have = {sealed.event_id for sealed in events}
+    tasks = sorted({sealed.event.task for sealed in events if is_part(sealed)})
+    every = [codec.decode(body) for task in tasks for body in rows.bodies(store.index.connection, task)]
+    return [sealed for sealed in every if is_part(sealed) and sealed.event_id not in have]
+
+
+def is_part(sealed: Sealed) -> bool:
+    """Says whether an event is one of several that apply together or not at all."""
+    return getattr(sealed.event, "part", None) is not None
+
+
+class OfOthers:
+    """Tells what happened to other files under a former name: to the file that was copied, and to one made there later.
+
+    What another branch does to the file under its former name still counts, since a merge brings it over.
+    """
+
+    def __init__(self, former: Iterable[FormerName]) -> None:
+        self._former = {each.name: each for each in former}
+        self._versions: set[tuple[bytes, Key]] = set()
+
+    def has_commit(self, commit: PathCommit) -> bool:
+        """Says whether a commit is about another file; commits come first of all, in their order."""
+        return self._has(commit.path, commit.time, commit.before, commit.after, made=commit.before is None)
+
+    def has_event(self, name: bytes, step: EventStep) -> bool:
+        """Says whether a change is about another file; changes come in their order."""
+        made = step.before is None and not step.unsure
+        return self._has(name, step.time - SLACK, step.before, step.after, made=made)
+
+    def _has(self, name: bytes, time: int, before: Key | None, after: Key | None, *, made: bool) -> bool:
+        former = self._former.get(name)
+        if former is None or time <= former.until:
+            return False
+        other = former.copied or made or (before is not None and (name, before) in self._versions)
+        if other and after is not None:
+            self._versions.add((name, after))
+        return other
+
+
+def event_steps(store: Store, events: Iterable[Sealed], names: set[bytes], of_others: OfOthers) -> list[EventStep]:
+    """Returns the changes of events on some paths, in the order of their effective times."""
+    found = []
+    for time, sealed in effective_times(events):
+        for change in changes_of(sealed):
+            name = path_bytes(change.path)
+            if name in names and (change.before or change.after):
+                before, after = _side_key(store, change.before), _side_key(store, change.after)
+                unsure = getattr(sealed.event, "coverage_reason", None) == BEFORE_UNSEEN
+                step = EventStep(
+                    sealed.event_id, time, before, after, _chain(sealed, name), unsure, _kind(sealed), _duration(sealed)
+                )
+                if not of_others.has_event(name, step):
+                    found.append(step)
+    return found
+
+
+def effective_times(events: Iterable[Sealed]) -> list[tuple[int, Sealed]]:
+    """Returns events with the greatest `time` of each and its predecessors, in the order in which blame takes them.
+
+    Predecessors are the earlier events of the same task and, for what was recorded live, all earlier live events: the
+    clocks of an import say nothing about other tasks (`docs/decisions/0005-order-of-imported-events.md`).
+    """
+    by_task: dict[TaskId, int] = {}
+    live = 0
+    found = []
+    for sealed in sorted(events, key=lambda sealed: (sealed.event.clock, sealed.event_id)):
+        event = sealed.event
+        time = max(event.time, by_task.get(event.task, 0), 0 if _imported(sealed) else live)
+        by_task[event.task] = time
+        live = live if _imported(sealed) else time
+        found.append((time, sealed))
+    return sorted(found, key=lambda item: (item[0], item[1].event.clock, item[1].event_id))
+
+
+def _imported(sealed: Sealed) -> bool:
+    event = sealed.event
+    return not isinstance(event, Opaque) and event.source is not None and event.source.format != "spool"
+
+
+def commit_steps(commits: Iterable[PathCommit]) -> Iterator[CommitStep]:
+    """Yields the commits that changed a path; a merge only if it differs from every parent."""
+    for commit, several in groupby(commits, key=lambda row: row.commit):
+        changes = list(several)
+        before = tuple(dict.fromkeys(row.before for row in changes if row.before))
+        if max(row.against for row in changes) < len(changes[0].parents):
+            continue
+        for after in dict.fromkeys(row.after for row in changes if row.after):
+            yield CommitStep(commit, changes[0].time + COMMIT_DELAY, changes[0].authored, after, before)
+
+
+def _chain(sealed: Sealed, name: bytes) -> str:
+    event = sealed.event
+    actor = event.actor
+    place = (None if isinstance(event, Opaque) else event.worktree) or (actor.session if actor else None) or event.task
+    return f"{place}:{name.hex()}"
+
+
+def _kind(sealed: Sealed) -> Kind:
+    """Returns what an event saw: only an edit is known to have written all that it changed."""
+    if isinstance(sealed.event, Observed):
+        return "observed"
+    return "edit" if getattr(sealed.event, "class_", "edit") == "edit" else "shell"
+
+
+def _duration(sealed: Sealed) -> int | None:
+    duration: int | None = getattr(sealed.event, "duration_ms", None)
+    return None if duration is None else duration * 1_000
+
+
+def changes_of(sealed: Sealed) -> tuple[Change, ...]:
+    """Returns what an event changed."""
+    changes: tuple[Change, ...] = getattr(sealed.event, "changes", ())
+    return changes
+
+
+def _side_key(store: Store, side: Side | None) -> Key | None:
+    if side is None:
+        return None
+    return _key(store, side) or f"{ABSENT}{side.blob or side.commit}"
+
+
+def _key(store: Store, side: Side) -> Key | None:
+    if side.blob is None:
+        return None
+    found = rows.contents(store.index.connection, BlobId(side.blob))
+    return found[0].oid if found else None
