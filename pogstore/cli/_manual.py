@@ -68,7 +68,7 @@ def _metavar(param: click.Parameter) -> str:
 
 def _spelled(option: click.Option) -> str:
     names = ", ".join(sorted(option.opts, key=len))
-    return names if option.is_flag else f"{names} {_metavar(option)}"
+    return names if option.is_flag or option.count else f"{names} {_metavar(option)}"
 
 
 def _sections() -> Iterator[tuple[str, list[Page]]]:

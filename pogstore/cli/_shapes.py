@@ -27,6 +27,10 @@ _PLAN = (
 _REF = "{ref, task, outcome, old?, new?, reason?}"
 _STEP = "{command, output}"
 _BLAMED = "{line, text, owner, event?, task?, actor?, kind?, commit?, observed?, reason?}"
+_CHAIN = (
+    "{path, line, last?, text, owner, event: " + EVENT + " | null, task, title, intent, "
+    "prompt: {event, text} | null, decisions: [{event, text}], reviews: [" + EVENT + "], commit}"
+)
 _IMPORTED = "{tasks, events, known, redacted, oddities: [{code, where, detail}]}"
 
 ERROR = "{error: {code, message, hint, retryable}}"
@@ -75,10 +79,7 @@ SHAPES: Mapping[str, str] = {
         f"files: [{{path, from?, what, added, removed, lines?: [{_BLAMED}], absent?}}], "
         "writers: [{kind, name, model?, lines, share}], tasks: [{task, title, lines, share}]}"
     ),
-    "why": (
-        "{path, line, text, owner, event: " + EVENT + " | null, task, title, intent, "
-        "prompt: {event, text} | null, decisions: [{event, text}], reviews: [" + EVENT + "], commit}"
-    ),
+    "why": f"{_CHAIN} | [{_CHAIN}]",
     "trace": (
         "{task?, event?, actor?, added, standing, share, work_tree: {standing, share}, "
         "events: [{event, added, standing, here}], uncounted: [EVENT_ID], "

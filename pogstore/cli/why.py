@@ -1,7 +1,7 @@
 """`git pog why`: from a line to the instruction behind it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 import msgspec
@@ -12,31 +12,42 @@ from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import echo_json, raw_path_text, safe, when, who
 from pogstore.cli._values import event_value
 from pogstore.history.names import shortest
-from pogstore.history.why import Chain, why
+from pogstore.history.why import Chain, why_lines
 from pogstore.model import TaskId
 from pogstore.store.content import path_of
 
-_PLACE = re.compile(r"(?P<file>.+):(?P<line>[0-9]{1,9})", re.DOTALL)
+_PLACE = re.compile(r"(?P<file>.+):(?P<first>[0-9]{1,9})(?P<more>-(?P<last>[0-9]{1,9}))?", re.DOTALL)
 LONGEST = 20
 """So many lines of a text are shown."""
 
 
 @pog_command("why", {3: "damaged store"})
-@click.argument("place", metavar="FILE:LINE")
+@click.argument("place", metavar="FILE:LINE[-LINE]")
 @json_option
 @pass_env
 def command(env: Env, place: str, as_json: bool) -> None:
-    """Show what led to a line: event, task, prompt, decisions, commit."""
+    """Show what led to a line: event, task, prompt, decisions, commit.
+
+    Of several lines those in a row that have one origin are shown together, with the text of the first; with --json
+    they are a list.
+    """
     match = _PLACE.fullmatch(place)
     if match is None:
-        raise click.UsageError(f"'{place}' is not FILE:LINE")
+        raise click.UsageError(f"'{place}' is not FILE:LINE or FILE:LINE-LINE")
     path = env.repository_path(match["file"])
     env.at_one_moment()
-    chain = why(env.store, path.encode("utf-8", "surrogateescape"), int(match["line"]))
+    first, last = int(match["first"]), int(match["last"] or match["first"])
+    chains = why_lines(env.store, path.encode("utf-8", "surrogateescape"), first, last)
     if as_json:
-        echo_json(_value(chain))
+        echo_json([_value(chain) | {"last": chain.last} for chain in chains] if match["more"] else _value(chains[0]))
         return
-    env.page(_text(chain, env.store.tasks()))
+    env.page(_texts(chains, env.store.tasks()))
+
+
+def _texts(chains: Sequence[Chain], tasks: Sequence[TaskId]) -> Iterator[str]:
+    for at, chain in enumerate(chains):
+        yield from [""] * (at > 0)
+        yield from _text(chain, tasks)
 
 
 def _value(chain: Chain) -> dict[str, object]:
@@ -59,7 +70,8 @@ def _value(chain: Chain) -> dict[str, object]:
 def _text(chain: Chain, tasks: Sequence[TaskId]) -> list[str]:
     line = chain.line
     text = safe(line.text.decode("utf-8", "backslashreplace").removesuffix("\r"))
-    lines = [f"line      {raw_path_text(chain.path)}:{line.number}: {text}".rstrip()]
+    several = f"-{chain.last}" if chain.last > line.number else ""
+    lines = [f"line      {raw_path_text(chain.path)}:{line.number}{several}: {text}".rstrip()]
     if chain.event is not None:
         event = chain.event.event
         lines.append(f"event     {chain.event.event_id[:SHORT]} {safe(headline(chain.event))}")

@@ -1,6 +1,7 @@
 """Tests of what `blame` and `why` print; who owns a line is tested with the algorithm."""
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -108,6 +109,27 @@ def test_why_shows_the_chain(tea: Tea) -> None:
     assert tea.here("why", "brew.py:20").stdout.splitlines()[-1].startswith("reason    not committed")
     assert tea.here("why", "brew.py:99", status=128).stderr == "error: line 99: the file has 20 lines\n"
     assert tea.here("why", "brew.py:0", status=128).stderr == "error: line 0: the file has 20 lines\n"
+
+
+def test_why_shows_several_lines_by_their_origin(tea: Tea) -> None:
+    value = tea.here("why", "brew.py:1-20", "--json").json
+    blamed = tea.here("blame", "brew.py", "--json").json[0]["lines"]
+    assert value[0]["line"] == 1
+    assert value[-1]["last"] == 20
+    assert all(one["last"] + 1 == other["line"] for one, other in pairwise(value))
+    for each in value:
+        lines = blamed[each["line"] - 1 : each["last"]]
+        assert {(line.get("event"), line.get("commit")) for line in lines} == {
+            (each["event"]["id"] if each["event"] else None, each["commit"])
+        }
+    text = tea.here("why", "brew.py:4-7").stdout
+    assert text.startswith("line      brew.py:4-7: def steep(leaves, water, minutes=3):\nevent ")
+    assert tea.here("why", "brew.py:7-4").stdout == text
+    assert tea.here("why", "brew.py:4-4").stdout == tea.here("why", "brew.py:4").stdout
+    both = tea.here("why", "brew.py:3-4").stdout
+    assert both == tea.here("why", "brew.py:3").stdout + "\n" + tea.here("why", "brew.py:4").stdout
+    assert tea.here("why", "brew.py:4-99", status=128).stderr == "error: line 99: the file has 20 lines\n"
+    assert "is not FILE:LINE" in tea.here("why", "brew.py:4-", status=129).stderr
 
 
 def test_a_long_text_is_cut_in_why(tea: Tea) -> None:

@@ -57,7 +57,7 @@ def moved(repo: Repo) -> Repo:
 
 
 OPTIONS = (
-    "", "-w", "-M", "-C", "-C -C", "-C -C -C", "-w -M -C", "--since=2000-01-01", "--since=2030-01-01", "-L 1,2",
+    "", "-w", "-M", "-C", "-C -C", "-C -C -C", "-w -M -C", "--since 2000-01-01", "--since=2030-01-01", "-L 1,2",
     "-L 2,+1", "--ignore-rev HEAD~1", "--ignore-revs-file= --ignore-rev HEAD",
 )  # fmt: skip
 
