@@ -380,6 +380,11 @@ def test_a_damaged_content_is_reported_and_not_pushed(pair: tuple[Clone, Clone, 
     ada.store.refresh()
     oid = ada.repo.git("hash-object", "--stdin", input="ada = 1\n")
     loose = ada.repo.path / ".git/objects" / oid[:2] / oid[2:]
+    for pack in (ada.repo.path / ".git/objects/pack").glob("*.pack"):
+        packed = pack.read_bytes()
+        for file in pack.parent.glob(f"{pack.stem}.*"):
+            file.unlink()
+        ada.repo.git("unpack-objects", "-q", input=packed)
     loose.chmod(0o644)
     loose.write_bytes(b"not an object")
     report = ada.push()
