@@ -48,11 +48,9 @@ class _Asked(NamedTuple):
     options: tuple[str, ...]
     contents: bytes | None
 
-    def blame(self, env: Env, path: str) -> Blame:
+    def blame(self, env: Env, path: str, *, strict: bool) -> Blame:
         """Returns the blamed file."""
-        return blame(
-            env.store, path.encode("utf-8", "surrogateescape"), self.revision, self.ranges, self.options, self.contents
-        )
+        return blame(env.store, path.encode("utf-8", "surrogateescape"), *self, strict=strict)
 
 
 def _all(options: Sequence[Callable[[_F], _F]]) -> Callable[[_F], _F]:
@@ -71,6 +69,7 @@ def _all(options: Sequence[Callable[[_F], _F]]) -> Callable[[_F], _F]:
 @click.option("-e", "email", is_flag=True, help="With the addresses of people instead of their names.")
 @click.option("--color-by", type=click.Choice(COLOR_BY), help="What the colours of the text form stand for.")
 @click.option("--contents", metavar="FILE|-", help="Blame what this file holds in the place of the work tree's.")
+@click.option("--strict", is_flag=True, help="A line whose white space was changed is of whoever changed that.")
 @_all(_OF_GIT)
 @_all(_FORMS)
 @click.option("--summary", is_flag=True, help="Of a range: only the totals, as Markdown for a pull request.")
@@ -84,6 +83,7 @@ def command(
     email: bool,
     color_by: str | None,
     contents: str | None,
+    strict: bool,
     summary: bool,
     as_json: bool,
     as_porcelain: bool,
@@ -105,7 +105,7 @@ def command(
     if asked is not None:
         if ranges or contents or any(forms.values()):
             raise click.UsageError("a range has no -L, no --contents and none of git's formats; use --json")
-        return _blame_range(env, asked, names, options, look, summary=summary, as_json=as_json)
+        return _blame_range(env, asked, names, options, look, strict=strict, summary=summary, as_json=as_json)
     if summary:
         raise click.UsageError("--summary needs a range, such as main..HEAD")
     revision, paths = _split(env, names)
@@ -115,7 +115,7 @@ def command(
     one = _Asked(revision, ranges, tuple(options), None if contents is None else _contents(contents))
     wanted = paths or [path.decode("utf-8", "surrogateescape") for path in changed_files(env.store)]
     env.at_one_moment()
-    found = [one.blame(env, path) for path in wanted]
+    found = [one.blame(env, path, strict=strict) for path in wanted]
     _warn_absent(found)
     if as_json:
         echo_json([blamed_value(each) for each in found])
@@ -166,6 +166,7 @@ def _blame_range(
     options: Sequence[str],
     look: Look,
     *,
+    strict: bool,
     summary: bool,
     as_json: bool,
 ) -> int:
@@ -175,7 +176,7 @@ def _blame_range(
         raise click.UsageError("only one range can be blamed")
     paths = [name if name.startswith(":") else env.repository_path(name) for name in names[1:]]
     env.at_one_moment()
-    found = blame_range(env.store, asked, paths, options)
+    found = blame_range(env.store, asked, paths, options, strict=strict)
     blamed = [file.blame for file in found.files if file.blame]
     _warn_absent(blamed)
     texts = Texts(env.store, blamed, env.width, look)

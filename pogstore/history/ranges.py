@@ -65,26 +65,29 @@ def find_range(written: str) -> Range | None:
     return Range(match["base"] or "HEAD", match["tip"] or "HEAD") if match and written.strip(".") else None
 
 
-def blame_range(store: Store, asked: Range, pathspecs: Sequence[str] = (), options: Sequence[str] = ()) -> RangeBlame:
+def blame_range(
+    store: Store, asked: Range, pathspecs: Sequence[str] = (), options: Sequence[str] = (), *, strict: bool = False
+) -> RangeBlame:
     """Returns the lines that a range adds, by file, each with its owner.
 
     Both forms of a range mean what a pull request shows: what its tip has and the common ancestor has not. A file that
-    was only renamed adds nothing. `options` go to `git blame`. Raises `NotFound` for an unknown revision.
+    was only renamed adds nothing. `options` and `strict` are those of `blame`. Raises `NotFound` for an unknown
+    revision.
     """
     one, tip = (gitlog.commit_of(store.git, revision) for revision in asked)
     base = gitdiff.find_merge_base(store.git, one, tip)
     found = gitdiff.differences(store.git, base, tip, pathspecs)
     limits = [*options, f"^{base}"] if base else list(options)
-    files = tuple(RangeFile(diff, _added(store, diff, tip, limits)) for diff in found)
+    files = tuple(RangeFile(diff, _added(store, diff, tip, limits, strict=strict)) for diff in found)
     return RangeBlame(base, tip, files, tip == gitlog.find_head(store.git))
 
 
-def _added(store: Store, diff: FileDiff, tip: Oid, options: Sequence[str]) -> Blame | None:
+def _added(store: Store, diff: FileDiff, tip: Oid, options: Sequence[str], *, strict: bool) -> Blame | None:
     """Returns the added lines of a file; git itself need not look behind the base for them."""
     if not diff.added:
         return None
     wanted = {number for numbers in diff.added for number in numbers}
-    found = blame(store, diff.path, tip, (), options)
+    found = blame(store, diff.path, tip, (), options, strict=strict)
     return found._replace(lines=tuple(line for line in found.lines if line.number in wanted))
 
 

@@ -108,6 +108,19 @@ def test_a_formatting_commit_is_passed_over(here: Here, moved: Repo, tmp_path: P
     assert here("blame", "--ignore-rev", "nowhere", "a.py", status=128).stderr.startswith("error: git blame")
 
 
+def test_a_formatter_takes_lines_only_if_that_is_asked_for(here: Here, moved: Repo) -> None:
+    event = owners(here, "b.py")[-1]
+    text = (moved.path / "b.py").read_text()
+    (moved.path / "b.py").write_text(text.replace("a line by the agent", "    a line  by the agent"))
+    later(moved, "commit", "-qam", "formatted")
+    for names in (["b.py"], ["HEAD", "--", "b.py"]):
+        assert owners(here, *names)[-1] == event
+        assert owners(here, "--strict", *names)[-1] == "commit"
+    for words, agents in (([], 1), (["--strict"], 0)):
+        tasks = here("blame", "--json", "--summary", *words, "HEAD~1..", "--", "b.py").json["tasks"]
+        assert sum(each["lines"] for each in tasks) == agents
+
+
 def test_other_contents(here: Here, moved: Repo, tmp_path: Path) -> None:
     other = tmp_path / "other"
     text = "new\n" + (moved.path / "b.py").read_text()
