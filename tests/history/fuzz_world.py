@@ -427,7 +427,11 @@ class Fuzz:
                 self.git(step.tree, "rebase", "--abort")
 
     def do_cherry_pick(self, step: Step) -> None:
+        """Not over a rename: behind the copy nothing tells that a file once had another's name."""
         other = self._other(step)
+        theirs = set(self.git(step.tree, "ls-tree", "--name-only", other)[1].split())
+        if any(name.startswith("moved") for name in theirs.symmetric_difference(self.files(step.tree))):
+            return
         with self.doing(step):
             if self.is_ready(step) and not self.git(step.tree, "cherry-pick", other)[0]:
                 self.git(step.tree, "cherry-pick", "--abort")

@@ -22,6 +22,30 @@ TOLERANCE = 0.01
 """The share of lines that stand everywhere which may have another owner than the line above, which came with them."""
 
 RECORDED = {
+    "a rename that is staged": [Step("shell", who="s1", some=45), Step("rename"), Step("reset_soft", at=61)],
+    "a rename of a command, staged": [Step("rename", who="s1", at=61), Step("reset_soft", at=27)],
+    "a rename after a rename": [Step("rename", who="s1", at=57), Step("rename", who="s1", some=56)],
+    "a staged rename that is stashed, and popped by a command": [
+        Step("rename", at=62),
+        Step("reset_soft", at=1),
+        Step("stash"),
+        Step("pop", who="s1"),
+    ],
+    "what was done again comes back over other changes": [
+        Step("squash"),
+        Step("shell", who="s1", tree=1, gone=2, some=1),
+        Step("redo", who="s1", tree=1),
+        Step("revert", tree=1, at=4),
+        Step("write", who="s1", tree=1, at=31, some=7),
+        Step("revert", tree=1, at=44),
+    ],
+    "what was done again in another work tree, indented": [
+        Step("reformat", who="s1", at=19),
+        Step("write", who="s1", tree=1, at=27),
+        Step("reset_hard", who="s1", tree=1),
+        Step("redo", who="s1"),
+        Step("reformat"),
+    ],
     "a person's white space, committed in part before the drain": [
         Step("reformat", some=25),
         Step("write", who="s1", at=3, some=52),
