@@ -220,7 +220,7 @@ def effects(node: ast.AST) -> Iterator[str]:
 def environment_reads(sources: Sources) -> Iterator[str]:
     """The environment read below the command line; what starts git needs it to clean what git inherits."""
     for path, name, line in attributes_of_os(sources):
-        if name in ENVIRONMENT and not path.startswith(("cli/", "store/gitcli.py", SPAWN)):
+        if name in ENVIRONMENT and not path.startswith(("cli/", "store/gitenv.py", "store/gitcli.py", SPAWN)):
             yield f"{path}:{line}: os.{name} below the command line"
 
 

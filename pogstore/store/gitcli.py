@@ -15,16 +15,9 @@ from pathlib import Path
 from typing import IO
 
 from pogstore.errors import GitFailed, NotFound
+from pogstore.store import gitenv
 
-# What a hook or `git --git-dir=…` exports and a child of ours must not see (`git rev-parse --local-env-vars`).
-_LOCAL = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CEILING_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_DIR",
-    "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_LITERAL_PATHSPECS",
-    "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH",
-    "GIT_REFLOG_ACTION", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
-)  # fmt: skip
-_PROTOCOLS = "file:git:http:https:ssh"
-_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.hooksPath=/dev/null")
+environment = gitenv.environment
 
 
 @cache
@@ -45,18 +38,10 @@ def version() -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Returns the environment of a child: ours without a hook's `GIT_*`, with stable output and no optional locks."""
-    kept = {name: value for name, value in os.environ.items() if name not in _LOCAL}
-    kept |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
-    kept.setdefault("GIT_ALLOW_PROTOCOL", _PROTOCOLS)
-    return kept | dict(extra or {})
-
-
 def command(git_dir: Path, work_tree: Path | None, arguments: Sequence[str], *, hooks: bool = False) -> list[str]:
     """Returns the argument vector of one git call on one repository."""
     place = [f"--git-dir={git_dir}"] + ([f"--work-tree={work_tree}"] if work_tree else [])
-    return [executable(), *([] if hooks else _QUIET), *place, *arguments]
+    return [executable(), *([] if hooks else gitenv.QUIET), *place, *arguments]
 
 
 class Git:
@@ -83,9 +68,12 @@ class Git:
         With `progress` its error output goes where ours goes, so that a person sees it at once; it is not returned.
         With `output`, an open file, what it prints goes there.
         """
+        argv = command(self.git_dir, self.work_tree, arguments, hooks=hooks)
+        if not (stdin or env or output) and (said := gitenv.SAID.pop(tuple(argv), None)) is not None:
+            return subprocess.CompletedProcess(argv, 0, said, b"")
         try:
             done = subprocess.run(
-                command(self.git_dir, self.work_tree, arguments, hooks=hooks),
+                argv,
                 input=stdin,
                 stdout=output or subprocess.PIPE,
                 stderr=None if progress else subprocess.PIPE,

@@ -99,6 +99,11 @@ def ids_on_path(database: sqlite3.Connection, path: bytes) -> list[EventId]:
     return [EventId(row[0]) for row in rows]
 
 
+def has_changes(database: sqlite3.Connection) -> bool:
+    """Says whether any event changed any path."""
+    return database.execute("SELECT 1 FROM changes LIMIT 1").fetchone() is not None
+
+
 def newest_on_paths(database: sqlite3.Connection, paths: Iterable[bytes]) -> int:
     """Returns the greatest number of an event that changed one of some paths or moved it away; 0 if there is none.
 

@@ -42,14 +42,25 @@ def run(
     """
     inherited = os.environb
     program = find_git(inherited.get(b"PATH", os.defpath.encode()))
+    child = begin([program, *_QUIET, b"-C", cwd, *arguments], environment(inherited, environ))
+    return finish(child, deadline, limit)
+
+
+def begin(command: list[bytes], environ: "Mapping[bytes, bytes]") -> "tuple[int, int]":
+    """Starts a command and returns at once: its process and where its output can be read, which `finish` takes."""
     reads, writes = os.pipe()
     try:
-        child = _start([program, *_QUIET, b"-C", cwd, *arguments], environment(inherited, environ), writes)
+        return _start(command, environ, writes), reads
     except BaseException:
         os.close(reads)
         raise
     finally:
         os.close(writes)
+
+
+def finish(begun: "tuple[int, int]", deadline: float, limit: int) -> bytes | None:
+    """Returns what a command that was begun has printed when it ends; raises as `run` does."""
+    child, reads = begun
     ended = False
     try:
         output = _read(reads, deadline, limit)
@@ -77,7 +88,7 @@ def environment(inherited: "Mapping[bytes, bytes]", extra: "Mapping[bytes, bytes
     return {**kept, **_FIXED, **extra}
 
 
-def _start(command: list[bytes], environ: dict[bytes, bytes], writes: int) -> int:
+def _start(command: list[bytes], environ: "Mapping[bytes, bytes]", writes: int) -> int:
     """Starts a process in a group of its own, so that all of it can be killed."""
     return os.posix_spawn(
         command[0],

@@ -1,0 +1,212 @@
+"""`git pog blame FILE` again: what it printed the last time, if nothing has changed on which that depends.
+
+git's own answer is asked for anew each time, and is a part of the key together with all of our refs, HEAD and the code
+itself, so that no two answers can be mixed up. Nothing but this is loaded where the answer is known: to import the rest
+takes longer than most of git's answers. Where it is not, the command finds git's answer ready.
+"""
+# ruff: noqa: PTH100, PTH109, PTH112, PTH113, PTH114, PTH118, PTH120 - `pathlib` would be felt
+
+import os
+import sys
+import time
+from contextlib import suppress
+from io import BufferedWriter, RawIOBase, TextIOWrapper
+from pathlib import Path
+
+from pogstore import digest
+from pogstore.store import database, gitenv, outputs, spawn
+
+TYPE_CHECKING = False  # what type checkers take it for; the module `typing` would cost more than all else here
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from _typeshed import ReadableBuffer
+
+FORMATS = ("--porcelain", "--json")
+PATIENCE = 3600.0
+"""Seconds that git may take."""
+LARGEST = 1 << 28
+"""Bytes of git's answer that are looked at."""
+UNCOMMITTED = b"0" * 40 + b" "
+"""Begins a line of git's answer that depends on the clock and on git's index."""
+_TOLD = ("GIT_", "LANG", "LC_", "POG_")
+_TOLD_WHOLE = ("CLICOLOR", "COLUMNS", "FORCE_COLOR", "HOME", "NO_COLOR", "TERM", "TZ", "XDG_CONFIG_HOME")
+"""Variables that may change what is printed."""
+
+
+def begun(arguments: "Sequence[str]") -> "Again | None":
+    """Returns a command that may have been run before; nothing if it is not one of those whose output is kept."""
+    *options, path = [each for each in arguments if each != "--"] or [""]
+    if options not in ([], *([each] for each in FORMATS)) or path.startswith("-") or not path or ".." in path:
+        return None
+    if os.isatty(1) or any(name in os.environ for name in gitenv.LOCAL):
+        return None
+    written = os.path.abspath(path)
+    folder, name = os.path.split(written)
+    spelled = os.path.join(os.path.realpath(folder), name)
+    top = os.getcwd()
+    while not os.path.isdir(f"{top}/.git"):
+        if os.path.lexists(f"{top}/.git") or top == "/":
+            return None
+        top = os.path.dirname(top)
+    if not spelled.startswith(f"{top}/") or not os.path.isfile(f"{top}/.git/pog/index.sqlite3"):
+        return None
+    return Again(top, spelled.removeprefix(f"{top}/"), list(arguments))
+
+
+class Again:
+    """One command that may have been run before, on a file below the root of a work tree."""
+
+    def __init__(self, top: str, path: str, arguments: "Sequence[str]") -> None:
+        self._top, self._path, self._arguments = top, path, arguments
+        self._index = Path(top, ".git", "pog", "index.sqlite3")
+        self._before: bytes | None = None
+        self._key: str | None = None
+        self._output, self._errors = _Tee(1), _Tee(2)
+
+    def tell(self) -> bool:
+        """Prints the answer if it is known; if not, says so and has git's answer ready for who works it out."""
+        commands = self._commands()
+        environ = {os.fsencode(name): os.fsencode(value) for name, value in gitenv.environment().items()}
+        running = [spawn.begin([os.fsencode(part) for part in command], environ) for command in commands]
+        self._before = _state(self._top)
+        blamed, places, colors = [spawn.finish(each, time.monotonic() + PATIENCE, LARGEST) or b"" for each in running]
+        if not blamed or self._before is None or not self._is_here(places) or (colors and not self._is_for_programs):
+            return False
+        gitenv.SAID[tuple(commands[0])] = blamed
+        if blamed.startswith(UNCOMMITTED) or b"\n" + UNCOMMITTED in blamed:
+            return False
+        self._key = _digest((self._before, blamed, os.fsencode(os.getcwd()), *self._told(), *_environment(), *_code()))
+        return self._recall(self._key)
+
+    def _commands(self) -> "list[list[str]]":
+        git = os.fsdecode(spawn.find_git(os.environb.get(b"PATH", os.defpath.encode())))
+        here = [git, *gitenv.QUIET, f"--git-dir={self._top}/.git", f"--work-tree={self._top}"]
+        return [
+            [*here, "blame", "--porcelain", "--", self._path],
+            [git, "rev-parse", "--git-dir", "--git-common-dir", "--is-bare-repository", "--show-toplevel"],
+            [git, "config", "--null", "--get-regexp", r"^color\.(pog|ui)$"],
+        ]
+
+    def _is_here(self, places: bytes) -> bool:
+        """Says whether git takes the same repository as we do."""
+        git_dir, common_dir, bare, top, *_ = (*os.fsdecode(places).split("\n"), "", "", "", "")
+        expected = f"{self._top}/.git"
+        found = [os.path.realpath(each) for each in (git_dir, common_dir, top)]
+        return found == [expected, expected, self._top] and bare == "false" and not os.path.islink(self._index.parent)
+
+    @property
+    def _is_for_programs(self) -> bool:
+        return self._arguments[0] in FORMATS
+
+    def _told(self) -> "list[bytes]":
+        return [str(len(self._arguments)).encode(), *map(os.fsencode, self._arguments), os.fsencode(self._path)]
+
+    def _recall(self, key: str) -> bool:
+        opened = database.open_database(self._index)
+        known = outputs.recall(opened.connection, key)
+        opened.close()
+        if known is not None:
+            self._output.write(known)
+        return known is not None
+
+    def listen(self) -> None:
+        """Lets what the command prints be heard."""
+        sys.stdout, sys.stderr = self._output.text(), self._errors.text()
+
+    def keep(self) -> None:
+        """Keeps what a command that went well has printed, if nothing on which it depends has changed meanwhile."""
+        if self._key is None or self._errors.heard or self._before is None or self._before != _state(self._top):
+            return
+        opened = database.open_database(self._index)
+        outputs.keep(opened.connection, self._key, bytes(self._output.heard))
+        opened.close()
+
+
+class _Tee(RawIOBase):
+    """Writes to a descriptor and remembers what it wrote."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.heard = bytearray()
+
+    def text(self) -> TextIOWrapper:
+        """Returns a stream of text that writes here."""
+        return TextIOWrapper(BufferedWriter(self), encoding="utf-8", errors="backslashreplace")
+
+    def writable(self) -> bool:
+        """Says that it can be written to."""
+        return True
+
+    def fileno(self) -> int:
+        """Returns the descriptor."""
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        """Says whether a person reads."""
+        return os.isatty(self._descriptor)
+
+    def write(self, data: "ReadableBuffer") -> int:
+        """Writes all of some bytes."""
+        rest = memoryview(data)
+        size = len(rest)
+        self.heard += rest
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+        return size
+
+
+def _state(top: str) -> bytes | None:
+    """Returns a digest of HEAD, of our refs and of what alters the history; nothing while records wait in the spool."""
+    common = f"{top}/.git"
+    with suppress(OSError), os.scandir(f"{common}/pog/spool") as entries:
+        if any(entry.name.isdigit() or (entry.name == "current" and entry.stat().st_size) for entry in entries):
+            return None
+    head = _content(f"{common}/HEAD")
+    named = os.fsdecode(head.removeprefix(b"ref: ").strip()) if head.startswith(b"ref: ") else "HEAD"
+    files = ["HEAD", named, "packed-refs", "shallow", "info/grafts"]
+    files += [*_below(common, "refs/pog"), *_below(common, "refs/replace")]
+    return _digest([part for name in files for part in (os.fsencode(name), _content(f"{common}/{name}"))]).encode()
+
+
+def _below(common: str, folder: str) -> "list[str]":
+    """Returns the files below a folder, sorted by name."""
+    found = []
+    with suppress(OSError), os.scandir(f"{common}/{folder}") as entries:
+        for entry in entries:
+            name = f"{folder}/{entry.name}"
+            found += _below(common, name) if entry.is_dir(follow_symlinks=False) else [name]
+    return sorted(found)
+
+
+def _content(path: str) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        return file.read() or b""
+
+
+def _environment() -> "list[bytes]":
+    """Returns the variables that may change what is printed."""
+    told = (name for name in sorted(os.environ) if name in _TOLD_WHOLE or name.startswith(_TOLD))
+    return [os.fsencode(f"{name}={os.environ[name]}") for name in told]
+
+
+def _code() -> "list[bytes]":
+    """Returns what tells one version of this code from another, also while somebody works on it."""
+    package = os.path.dirname(os.path.dirname(__file__))
+    found = []
+    for folder in ("cli", "history", "store", "."):
+        with os.scandir(f"{package}/{folder}") as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append(f"{folder}/{entry.name} {status.st_mtime_ns} {status.st_size}".encode())
+    return sorted(found)
+
+
+def _digest(parts: "Iterable[bytes]") -> str:
+    return digest.hexdigest(b"".join(b"%d:%s" % (len(part), part) for part in parts))

@@ -1,0 +1,160 @@
+"""`git pog blame FILE` for the second time: the same answer without loading much, and never an old one."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.conftest import Repo
+from tests.history.agents import Agent
+
+SCRIPT = Path(__file__).parents[2] / "pogstore" / "cli" / "git-pog"
+BASE = "alpha line of the base\nbeta line of the base\n"
+ADDED = "gamma line by the agent\ndelta line by the agent\n"
+LATER = {"GIT_AUTHOR_DATE": "2026-01-05T09:30:00+00:00", "GIT_COMMITTER_DATE": "2026-01-05T09:30:00+00:00"}
+
+
+class Told(NamedTuple):
+    """What a command printed, and whether it was worked out: then the library for command lines was loaded."""
+
+    output: bytes
+    worked_out: bool
+
+
+class World(NamedTuple):
+    """A repository with a committed file of which an agent wrote two lines."""
+
+    repo: Repo
+    agent: Agent
+
+    def blame(self, *arguments: str, env: dict[str, str] | None = None, cwd: str = ".") -> Told:
+        command = [sys.executable, "-X", "importtime", str(SCRIPT), "blame", *(arguments or ("a.py",))]
+        done = subprocess.run(
+            command, cwd=self.repo.path / cwd, capture_output=True, check=True, env=os.environ | (env or {})
+        )
+        return Told(done.stdout, b"| click" in done.stderr or b"click.core" in done.stderr)
+
+
+@pytest.fixture
+def world(repo: Repo) -> World:
+    repo.commit({"a.py": BASE, "b.py": BASE}, "base")
+    agent = Agent(repo)
+    agent.write("a.py", BASE + ADDED)
+    repo.git("commit", "-qam", "work", env=LATER)
+    return World(repo, agent)
+
+
+@pytest.mark.parametrize("form", [(), ("--porcelain",), ("--json",)], ids=str)
+def test_the_second_answer_is_the_first_without_working_it_out(world: World, form: tuple[str, ...]) -> None:
+    first = world.blame(*form, "a.py")
+    assert first.worked_out
+    assert b"gamma line" in first.output
+    assert world.blame(*form, "a.py") == Told(first.output, worked_out=False)
+    assert world.blame(*form, "--", "a.py").output == first.output
+
+
+def rewritten(world: World) -> None:
+    world.repo.git("commit", "-q", "--amend", "-m", "another subject", env=LATER)
+
+
+def by_an_event(world: World) -> None:
+    world.agent.write("a.py", ADDED + BASE)
+    world.repo.git("checkout", "-q", "a.py")
+
+
+def by_an_event_elsewhere(world: World) -> None:
+    world.agent.write("b.py", BASE + ADDED)
+
+
+def by_a_title(world: World) -> None:
+    world.repo.git("pog", "edit", world.agent.task, "--title", "Another title")
+
+
+def by_a_person(world: World) -> None:
+    (world.repo.path / "a.py").write_text(BASE + "a line by a person\n" + ADDED)
+
+
+def by_a_mailmap(world: World) -> None:
+    (world.repo.path / ".mailmap").write_text("Countess <ada@example.org>\n")
+
+
+def by_a_replacement(world: World) -> None:
+    tree = world.repo.git("rev-parse", "HEAD^{tree}")
+    other = world.repo.git("commit-tree", tree, "-m", "all in one", env=LATER)
+    world.repo.git("replace", world.repo.git("rev-parse", "HEAD"), other)
+
+
+def by_colors(world: World) -> None:
+    world.repo.git("config", "color.pog", "always")
+
+
+def by_a_packed_ref(world: World) -> None:
+    world.repo.git("pack-refs", "--all")
+
+
+def by_losing_the_record(world: World) -> None:
+    for ref in world.repo.git("for-each-ref", "--format=%(refname)", "refs/pog/").split():
+        world.repo.git("update-ref", "-d", ref)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        rewritten,
+        by_an_event,
+        by_an_event_elsewhere,
+        by_a_title,
+        by_a_person,
+        by_a_mailmap,
+        by_a_replacement,
+        by_colors,
+        by_a_packed_ref,
+        by_losing_the_record,
+    ],
+)
+def test_a_kept_answer_is_never_an_old_one(world: World, change: Callable[[World], None]) -> None:
+    world.blame()
+    assert not world.blame().worked_out
+    change(world)
+    told = world.blame()
+    (world.repo.path / ".git" / "pog" / "index.sqlite3").unlink()
+    fresh = world.blame()
+    assert fresh.worked_out
+    assert told.output == fresh.output
+
+
+def test_where_it_runs_and_what_the_environment_says_counts(world: World) -> None:
+    world.blame()
+    (world.repo.path / "below").mkdir()
+    assert world.blame("../a.py", cwd="below").worked_out
+    assert world.blame(env={"TZ": "Asia/Tokyo"}).worked_out
+    other = world.repo.path.parent / "other"
+    world.repo.git("clone", "-q", str(world.repo.path), str(other))
+    named = world.blame("a.py", env={"GIT_DIR": str(other / ".git"), "GIT_WORK_TREE": str(world.repo.path)})
+    assert named.worked_out
+    assert b"*" not in named.output, "the other repository has no record"
+
+
+def test_what_is_not_committed_is_worked_out_each_time(world: World) -> None:
+    by_a_person(world)
+    assert world.blame().worked_out
+    assert world.blame().worked_out
+
+
+def test_a_ref_that_moves_meanwhile_keeps_nothing(world: World) -> None:
+    """The answer is worked out with the state that was looked at before, or it is not kept."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from pogstore.cli import _again; again = _again.begun(['a.py'])\n"
+        "assert again is not None and not again.tell()\n"
+        "again._output.write(b'wrong'); open('.git/refs/pog/tasks/new', 'w').write('0' * 40); again.keep()\n"
+    )
+    world.blame("b.py")
+    subprocess.run(
+        [sys.executable, "-c", code, str(SCRIPT.parents[2])], cwd=world.repo.path, capture_output=True, check=True
+    )
+    (world.repo.path / ".git/refs/pog/tasks/new").unlink()
+    assert world.blame().worked_out
