@@ -58,13 +58,15 @@ def exit_statuses(exits: Mapping[int, str]) -> str:
     return "\b\nExit status:\n" + "\n".join(f"{number:>5}  {meaning}" for number, meaning in sorted(exits.items()))
 
 
-def pog_command(name: str, exits: Mapping[int, str] | None = None) -> Callable[[Callable[..., Any]], Verb]:
+def pog_command(
+    name: str, exits: Mapping[int, str] | None = None, cls: type[Verb] = Verb
+) -> Callable[[Callable[..., Any]], Verb]:
     """Makes a function a command: its docstring is the help, and the help ends with the exit statuses."""
 
     def decorate(function: Callable[..., Any]) -> Verb:
         text = help_text(function)
         made = click.command(
-            name, cls=Verb, exits=COMMON_EXITS | dict(exits or {}), help=text, context_settings=HELP_NAMES
+            name, cls=cls, exits=COMMON_EXITS | dict(exits or {}), help=text, context_settings=HELP_NAMES
         )
         return made(function)
 

@@ -4,6 +4,7 @@ The summary is Markdown. What somebody else wrote stands in it as code, where it
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -63,8 +64,11 @@ def summary_text(found: RangeBlame, store: Store, texts: Texts, name: str) -> It
 
 def _hints(found: RangeBlame, task: TaskId, short: dict[TaskId, str]) -> str:
     place = first_place(found, task) if found.is_head else None
-    asking = [f"git pog show {short[task]}", *([f"git pog why {raw_path_text(place[0])}:{place[1]}"] if place else [])]
-    return f"Look closer: {', '.join(map(code, asking))}. Take it out: {code(f'git pog rollback {short[task]}')}"
+    asking = [f"git pog show {short[task]}"]
+    if place is not None:
+        asking.append(f"git pog why {shlex.quote(f'{raw_path_text(place[0])}:{place[1]}')}")
+    shown = ", ".join(code(each, len(each)) for each in asking)
+    return f"Look closer: {shown}. Take it out: {code(f'git pog rollback {short[task]}')}"
 
 
 def _files(found: RangeBlame) -> str:
@@ -93,10 +97,10 @@ def _writer(writer: Writer) -> str:
     return f"{code(writer.name)}{model}" + (f" ({safe(writer.kind)})" if writer.kind != "agent" else "")
 
 
-def code(text: str) -> str:
+def code(text: str, longest: int = GIST) -> str:
     """Returns a text as code in a cell of a Markdown table: what somebody wrote there cannot become anything else."""
     shown = " ".join(safe(text).split())
-    shown = (shown if len(shown) <= GIST else shown[: GIST - 1] + "…").replace("|", "\\|") or "-"
+    shown = (shown if len(shown) <= longest else shown[: longest - 1] + "…").replace("|", "\\|") or "-"
     fence = "`" * (1 + max(map(len, _TICKS.findall(shown)), default=0))
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
     return f"{fence}{pad}{shown}{pad}{fence}"

@@ -81,7 +81,7 @@ SHAPES: Mapping[str, str] = {
     ),
     "why": f"{_CHAIN} | [{_CHAIN}]",
     "trace": (
-        "{task?, event?, actor?, added, standing, share, work_tree: {standing, share}, "
+        "{task?, event?, actor?, added, standing, share, work_tree: {standing, share} | null, "
         "events: [{event, added, standing, here}], uncounted: [EVENT_ID], "
         "files: [{path, head: [{first, last, event}], work_tree: [{first, last, event}] | null}], absent: [EVENT_ID]}"
     ),

@@ -1,5 +1,6 @@
 """`git pog blame`: who wrote each line."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -10,7 +11,7 @@ import click
 
 from pogstore.cli._blame import COLOR_BY, Look, Texts, blamed_value, incremental, porcelain
 from pogstore.cli._context import Env, now, pass_env
-from pogstore.cli._options import exclusive, json_option, pathspecs, pog_command
+from pogstore.cli._options import Verb, exclusive, json_option, pathspecs, pog_command
 from pogstore.cli._range import range_text, range_value, summary_text
 from pogstore.cli._render import counted, echo_bytes, echo_json, raw_path_text, tell
 from pogstore.errors import BadInput, NoWorkTree
@@ -19,11 +20,13 @@ from pogstore.history.incremental import groups
 from pogstore.history.ranges import Range, blame_range, find_range
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_SCORED = re.compile(r"-[MC][0-9]{1,9}")
+_SCORES = "pogstore.blame.scores"
 _OF_GIT = (
     click.option("-w", "spaces", is_flag=True, help="Passed on: git ignores white space to find a line's commit."),
-    click.option("-M", "moved", is_flag=True, help="Passed on: git looks for lines moved within the file."),
+    click.option("-M", "moved", is_flag=True, help="Passed on, also as -M20: git looks for lines moved in a file."),
     click.option(
-        "-C", "copied", count=True, help="Passed on, up to three times: git looks for lines from other files."
+        "-C", "copied", count=True, help="Passed on, also as -C40, up to three times: for lines of other files."
     ),
     click.option("--since", metavar="DATE", help="Passed on: git looks no further back."),
     click.option(
@@ -53,6 +56,16 @@ class _Asked(NamedTuple):
         return blame(env.store, path.encode("utf-8", "surrogateescape"), *self, strict=strict)
 
 
+class _Verb(Verb):
+    """A command whose -M and -C may be followed at once by a number, as git has it and click does not."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses as every command does; keeps what has a number for git."""
+        end = args.index("--") if "--" in args else len(args)
+        ctx.meta[_SCORES] = [word for word in args[:end] if _SCORED.fullmatch(word)]
+        return super().parse_args(ctx, [word for word in args[:end] if not _SCORED.fullmatch(word)] + args[end:])
+
+
 def _all(options: Sequence[Callable[[_F], _F]]) -> Callable[[_F], _F]:
     def decorate(function: _F) -> _F:
         for option in reversed(options):
@@ -62,7 +75,7 @@ def _all(options: Sequence[Callable[[_F], _F]]) -> Callable[[_F], _F]:
     return decorate
 
 
-@pog_command("blame", {1: "nothing to blame", 3: "damaged store"})
+@pog_command("blame", {1: "nothing to blame", 3: "damaged store"}, _Verb)
 @click.argument("names", nargs=-1, metavar="[REV|RANGE] [--] [FILE]...")
 @click.option("-L", "ranges", multiple=True, metavar="START,END", help="Only these lines, as in git blame.")
 @click.option("-s", "short", is_flag=True, help="Without author, task and date.")
@@ -137,7 +150,8 @@ def _git_options(
     spaces: bool, moved: bool, copied: int, since: str | None, ignored: Sequence[str], ignored_in: Sequence[str]
 ) -> list[str]:
     """Returns what is passed on to git; a file is named from where the command runs."""
-    options = ["-w"] * spaces + ["-M"] * moved + ["-C"] * copied
+    scores: list[str] = click.get_current_context().meta[_SCORES]
+    options = ["-w"] * spaces + ["-M"] * moved + ["-C"] * copied + scores
     options += [f"--since={since}"] if since is not None else []
     options += [f"--ignore-rev={revision}" for revision in ignored]
     return options + [f"--ignore-revs-file={Path(name).absolute() if name else ''}" for name in ignored_in]

@@ -67,7 +67,7 @@ def _sums(found: Trace) -> Iterator[str]:
     if found.uncounted:
         yield f"unknown   what {counted(len(found.uncounted), 'event')} added is not recorded, or not here"
     yield f"at HEAD   {_survived(found, added, in_work_tree=False)}"
-    if _has_work_tree(found):
+    if found.has_work_tree:
         yield f"here      {_survived(found, added, in_work_tree=True)}"
 
 
@@ -76,10 +76,6 @@ def _survived(found: Trace, added: int, *, in_work_tree: bool) -> str:
     survived = found.survived(in_work_tree=in_work_tree)
     said = f"{counted(standing, 'line')} standing"
     return f"{said}, {percent(survived, added)} of those added" if added else said
-
-
-def _has_work_tree(found: Trace) -> bool:
-    return any(file.work_tree is not None for file in found.files)
 
 
 def _places(found: Trace, *, several: bool) -> list[str]:
@@ -110,6 +106,7 @@ def _value(name: str, named: Named | None, found: Trace) -> Value:
     standing, here = found.standing(), found.standing(in_work_tree=True)
     added = sum(found.added.values())
     survived, survived_here = found.survived(), found.survived(in_work_tree=True)
+    in_work_tree = {"standing": here.total(), "share": round(share(survived_here, added), 1) if added else None}
     whose: Value = {"actor": name} if named is None else {"task": named.task}
     if named is not None and named.event_id is not None:
         whose["event"] = named.event_id
@@ -117,7 +114,7 @@ def _value(name: str, named: Named | None, found: Trace) -> Value:
         "added": added,
         "standing": standing.total(),
         "share": round(share(survived, added), 1) if added else None,
-        "work_tree": {"standing": here.total(), "share": round(share(survived_here, added), 1) if added else None},
+        "work_tree": in_work_tree if found.has_work_tree else None,
         "events": [
             {"event": event, "added": found.added.get(event), "standing": standing[event], "here": here[event]}
             for event in found.events

@@ -43,7 +43,7 @@ class Trace(NamedTuple):
     """What still stands of some events.
 
     `added` counts the lines that each event added, so far as what it changed is here; `uncounted` names the others.
-    `absent` are the events, of whomever, whose contents blame lacked.
+    `absent` are the events, of whomever, whose contents blame lacked. A bare repository has no work tree.
     """
 
     events: dict[EventId, Sealed]
@@ -51,6 +51,7 @@ class Trace(NamedTuple):
     uncounted: tuple[EventId, ...]
     files: tuple[Standing, ...]
     absent: tuple[EventId, ...]
+    has_work_tree: bool
 
     def standing(self, *, in_work_tree: bool = False) -> Counter[EventId]:
         """Returns how many lines of each event stand at HEAD or in the work tree."""
@@ -104,7 +105,7 @@ def trace(store: Store, events: Iterable[Sealed]) -> Trace:
     added, uncounted = _added(store, changing.values())
     with store.one_moment():
         files, absent = _standing(store, changing)
-    return Trace(changing, added, tuple(uncounted), tuple(files), tuple(absent))
+    return Trace(changing, added, tuple(uncounted), tuple(files), tuple(absent), store.layout.work_tree is not None)
 
 
 def _added(store: Store, events: Iterable[Sealed]) -> tuple[dict[EventId, int], list[EventId]]:

@@ -57,7 +57,8 @@ def moved(repo: Repo) -> Repo:
 
 
 OPTIONS = (
-    "", "-w", "-M", "-C", "-C -C", "-C -C -C", "-w -M -C", "--since 2000-01-01", "--since=2030-01-01", "-L 1,2",
+    "", "-w", "-M", "-C", "-C -C", "-C -C -C", "-w -M -C", "-M1", "-M99999", "-C1 -C -C",
+    "--since 2000-01-01", "--since=2030-01-01", "-L 1,2",
     "-L 2,+1", "--ignore-rev HEAD~1", "--ignore-revs-file= --ignore-rev HEAD",
 )  # fmt: skip
 
@@ -88,6 +89,14 @@ def test_each_option_of_git_does_something(here: Here, moved: Repo) -> None:
     assert commits(here, "-C", "-C", "-C", "HEAD~3", "--", "a.py") != []
     assert commits(here, "-M", "HEAD~3", "--", "a.py") != commits(here, "HEAD~3", "--", "a.py")
     assert here("blame", "--porcelain", "--since=2030-01-01", "a.py").stdout.count("\nboundary") == 1
+
+
+def test_a_score_is_part_of_its_option(here: Here, moved: Repo) -> None:
+    low, high = (commits(here, score, "HEAD~3", "--", "a.py") for score in ("-M1", "-M99999"))
+    assert low == commits(here, "-M", "HEAD~3", "--", "a.py") != high
+    (moved.path / "-M1").write_text("a file of that name\n")
+    assert here("blame", "--json", "--", "-M1").json[0]["path"] == "-M1"
+    assert here("blame", "-Mx", "a.py", status=129).stdout == ""
 
 
 def test_a_formatting_commit_is_passed_over(here: Here, moved: Repo, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What `git pog blame A..B` prints: text, the summary for a pull request, JSON."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,17 @@ def test_the_json_form(tea: Tea) -> None:
     assert value["writers"][0] == {"kind": "agent", "name": "claude-code", "model": "claude-opus-4-5"} | counts
     short = tea.here("blame", "--json", "--summary", "HEAD~2...", "--", "brew.py").json
     assert "lines" not in short["files"][0]
+
+
+def test_a_hint_can_be_typed_as_it_stands(here: Here) -> None:
+    repo = Repo(here.cwd)
+    name = f"a directory/{'x' * 80}.py"
+    Agent(repo).write(name, "a line of its own\n")
+    commit_later(repo, "odd name")
+    hint = here("blame", "--summary", "HEAD~1..").stdout.splitlines()[-1]
+    assert f"`git pog why '{name}:1'`" in hint
+    for command in re.findall(r"`git pog (show|why|rollback) ([^`]+)`", hint):
+        here(command[0], *shlex.split(command[1]))
 
 
 def test_files_without_lines_are_said(tea: Tea) -> None:

@@ -1,6 +1,7 @@
 """What `git pog trace` prints."""
 
 import re
+from pathlib import Path
 
 from tests.cli.test_blame import Tea, tea
 from tests.cli.test_json import event_on
@@ -46,6 +47,16 @@ def test_where_work_tree_and_head_differ(tea: Tea) -> None:
     assert value["work_tree"]["standing"] == sum(each["here"] for each in value["events"]) == 5
     assert [file["path"] for file in value["files"]] == ["brew.py", "test_brew.py"]
     assert value["files"][0]["work_tree"] == []
+
+
+def test_in_a_bare_repository(tea: Tea, tmp_path: Path) -> None:
+    tea.repo.git("clone", "-q", "--mirror", ".", str(tmp_path / "bare.git"))
+    lines = tea.here("trace", tea.task).stdout.splitlines()
+    bare = tea.here("trace", tea.task, cwd=tmp_path / "bare.git").stdout.splitlines()
+    assert bare == [line for line in lines if not line.startswith("here ")]
+    value = tea.here("trace", tea.task, "--json", cwd=tmp_path / "bare.git").json
+    assert value["work_tree"] is None
+    assert [file["work_tree"] for file in value["files"]] == [None, None]
 
 
 def test_contents_that_are_not_here_are_said(tea: Tea) -> None:
