@@ -21,16 +21,20 @@ from pogstore.store import gitlog, rows
 from pogstore.store.libgit2 import line_hunks
 from pogstore.store.store import MAX_CONTENT, Store
 
-MEMO = "blame-5"
+MEMO = "blame-6"
 
 
 class Question(NamedTuple):
-    """A content of a path as git's blame prints it, in a revision or in the work tree on top of it."""
+    """A content of a path as git's blame prints it, in a revision or in the work tree on top of it.
+
+    `is_new` says that the path may not be in the tip yet.
+    """
 
     path: bytes
     tip: Oid | None
     content: bytes
     strict: bool = False
+    is_new: bool = False
 
 
 class Attributed(NamedTuple):
@@ -57,7 +61,7 @@ _kept = msgspec.msgpack.Decoder(_Kept)
 
 def attributed(store: Store, question: Question) -> Attributed:
     """Returns the owner of each line of a content, UNKNOWN where no event and no step explains it."""
-    history = history_of(store, question.tip, question.path)
+    history = history_of(store, question.tip, question.path, is_new=question.is_new)
     newest = rows.newest_on_paths(store.index.connection, history.names)
     if not newest:
         lines = question.content.count(b"\n")

@@ -92,7 +92,9 @@ def _blame(store: Store, asked: _Asked) -> Blame:
 
     lines, commits, by_git = _git_lines(store, asked, tip, ask)
     content = b"".join(line.text + b"\n" for line in lines)
-    found = attributed(store, Question(asked.path, tip, content, asked.strict))
+    known = {info.path for oid, info in commits.items() if oid != NOT_COMMITTED}
+    is_new = asked.revision is None and asked.path not in known
+    found = attributed(store, Question(asked.path, tip, content, asked.strict, is_new))
     events = _events(store, found.runs)
     owners = [owner for owner, count in found.runs for _ in range(count)]
     wanted = _limited(lines, asked.ranges, ask if by_git else None) if asked.ranges else lines

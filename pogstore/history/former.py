@@ -14,6 +14,8 @@ from pogstore.store.store import Store
 NAMES_MEMO = "names-2"
 MOST_NAMES = 64
 """So many names of one file are looked at."""
+MOST_FOLLOWED = 8
+"""So many names of a file that is in no commit yet are looked up in git's history."""
 LONGEST_NAME = 4096
 _names = msgspec.json.Decoder(list[FormerName])
 
@@ -26,19 +28,37 @@ class History(NamedTuple):
     altered: str
 
 
-def history_of(store: Store, tip: Oid | None, path: bytes) -> History:
+def history_of(store: Store, tip: Oid | None, path: bytes, *, is_new: bool = False) -> History:
     """Returns a path and its older names, by git's renames and by those that events recorded.
 
-    An event may come from anybody, so what git would not take for a path is no name, and their number is bounded.
+    With `is_new` the path may not be in the tip yet: then what git would commit as its rename counts, and so do the
+    names that git knows of those that were recorded. An event may come from anybody, so what git would not take for a
+    path is no name, and their number is bounded.
     """
     altered = altered_history(store)
-    former = _former_names(store, tip, path, altered) if tip is not None else []
+    if tip is None:
+        return History(_with_recorded(store, [path]), [], altered)
+    former = _former_names(store, tip, path, altered)
     names = [path, *(each.name for each in former)]
-    for name in names:  # grows while it is walked
+    if not is_new or former:
+        return History(_with_recorded(store, names), former, altered)
+    staged = gitlog.staged_name(store.git, tip, path)
+    names = _with_recorded(store, [path, staged] if staged is not None else [path])
+    for name in names[1:MOST_FOLLOWED]:
+        older = _former_names(store, tip, name, altered)
+        former += [each for each in older if each.name not in names]
+        names += [each.name for each in older if each.name not in names]
+    return History(names, former, altered if staged is None else f"{altered}:staged {staged.hex()}")
+
+
+def _with_recorded(store: Store, names: list[bytes]) -> list[bytes]:
+    """Returns some names of a file, and those that events recorded as older ones."""
+    found = list(names)
+    for name in found:  # grows while it is walked
         recorded = rows.former_names(store.index.connection, name, MOST_NAMES)
-        fresh = [older for older in recorded if older not in names and _can_be_named(older)]
-        names += fresh[: max(0, MOST_NAMES - len(names))]
-    return History(names, former, altered)
+        fresh = [older for older in recorded if older not in found and _can_be_named(older)]
+        found += fresh[: max(0, MOST_NAMES - len(found))]
+    return found
 
 
 def _can_be_named(path: bytes) -> bool:

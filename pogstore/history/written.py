@@ -19,12 +19,14 @@ class Written:
 
     def __init__(self) -> None:
         self._places: dict[Owner, Place] = {}
+        self._order: dict[Owner, int] = {}
         self._waiting: list[tuple[Owner, Key]] = []
         self._owners: dict[bytes, list[Owner]] = {}
 
     def add(self, owner: Owner, place: Place) -> None:
         """Remembers that an owner made a version; which of its lines are his is looked up when somebody asks."""
         self._places[owner] = place
+        self._order.setdefault(owner, len(self._order))
         self._waiting.append((owner, place.key))
 
     def place(self, owner: Owner) -> Place:
@@ -38,7 +40,10 @@ class Written:
         may_give: Callable[[Owner], bool],
         most: int,
     ) -> Iterator[Owner]:
-        """Yields those who wrote most of the lines that are still free, one after the other and each once."""
+        """Yields those who wrote most of the lines that are still free, one after the other and each once.
+
+        Of equal ones it is the last that wrote: what was discarded and done again is his who did it again.
+        """
         self._read(versions)
         wrote: dict[Owner, list[int]] = {}
         for at in found.free if self._owners else ():
@@ -50,7 +55,7 @@ class Written:
             weights = {
                 owner: sum(scores[at] for at in places if found.owners[at] is None) for owner, places in wrote.items()
             }
-            best = max(weights, key=weights.__getitem__, default=None)  # of equal ones the first that wrote
+            best = max(weights, key=lambda owner: (weights[owner], self._order[owner]), default=None)
             if best is None or not weights[best]:
                 return
             yield best

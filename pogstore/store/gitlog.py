@@ -202,6 +202,13 @@ def older_names(git: Git, tip: Oid, path: bytes) -> list[FormerName]:
     return list(found.values())
 
 
+def staged_name(git: Git, tip: Oid, path: bytes) -> bytes | None:
+    """Returns the name that a file of the index has in a commit, if git would call the difference a rename."""
+    done = git.run("diff-index", "--cached", RENAME, "--diff-filter=R", "--name-status", "-z", tip, "--")
+    fields = done.stdout.split(b"\0")
+    return next((older for older, newer in zip(fields[1::3], fields[2::3], strict=False) if newer == path), None)
+
+
 def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]:
     """Returns every commit behind a tip that changed one of some paths, against each of its parents, parents first.
 
