@@ -404,8 +404,12 @@ class Fuzz:
                 self.git(step.tree, "merge", "--abort")
 
     def do_squash(self, step: Step) -> None:
+        """By a person: a command that squashes what he did on another branch is taken for its writer."""
+        self.do_squash_as_told(step._replace(who=PERSON))
+
+    def do_squash_as_told(self, step: Step) -> None:
         other = self._other(step)
-        with self.doing(step._replace(who=PERSON)):
+        with self.doing(step):
             if not self.is_ready(step):
                 return
             if self.git(step.tree, "merge", "--quiet", "--squash", other)[0]:
@@ -428,10 +432,12 @@ class Fuzz:
 
     def do_cherry_pick(self, step: Step) -> None:
         """Not over a rename: behind the copy nothing tells that a file once had another's name."""
+        theirs = set(self.git(step.tree, "ls-tree", "--name-only", self._other(step))[1].split())
+        if not any(name.startswith("moved") for name in theirs.symmetric_difference(self.files(step.tree))):
+            self.do_cherry_pick_as_told(step)
+
+    def do_cherry_pick_as_told(self, step: Step) -> None:
         other = self._other(step)
-        theirs = set(self.git(step.tree, "ls-tree", "--name-only", other)[1].split())
-        if any(name.startswith("moved") for name in theirs.symmetric_difference(self.files(step.tree))):
-            return
         with self.doing(step):
             if self.is_ready(step) and not self.git(step.tree, "cherry-pick", other)[0]:
                 self.git(step.tree, "cherry-pick", "--abort")

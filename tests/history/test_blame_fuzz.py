@@ -53,6 +53,17 @@ RECORDED = {
     ],
 }
 
+UNSOLVED = {
+    "a command squashes what a person committed on another branch": [Step("squash_as_told", who="s1")],
+    "a cherry-pick to where the file has its older name": [
+        Step("rename"),
+        Step("edit", who="s1", some=2),
+        Step("commit", who="s1"),
+        Step("cherry_pick_as_told", tree=1),
+    ],
+}
+"""What is not right yet: the steps that are drawn go around it."""
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
@@ -83,6 +94,12 @@ def test_every_line_has_the_owner_who_wrote_it(made: dict[bool, Path], tmp_path:
 @pytest.mark.parametrize("name", RECORDED)
 def test_what_went_wrong_once(made: dict[bool, Path], tmp_path: Path, name: str, every: int) -> None:
     assert played(begun(made, tmp_path), RECORDED[name], every=every).fault is None
+
+
+@pytest.mark.xfail(reason="neither is behind the tip that is asked about", strict=True)
+@pytest.mark.parametrize("name", UNSOLVED)
+def test_what_goes_wrong_still(made: dict[bool, Path], tmp_path: Path, name: str) -> None:
+    assert played(begun(made, tmp_path), UNSOLVED[name]).fault is None
 
 
 def test_lines_that_stand_everywhere_mostly_go_with_the_line_above(made: dict[bool, Path], tmp_path: Path) -> None:
