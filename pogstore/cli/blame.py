@@ -13,7 +13,7 @@ from pogstore.cli._blame import COLOR_BY, Look, Texts, blamed_value, incremental
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._options import Verb, exclusive, json_option, pathspecs, pog_command
 from pogstore.cli._range import range_text, range_value, summary_text
-from pogstore.cli._render import counted, echo_bytes, echo_json, raw_path_text, tell
+from pogstore.cli._render import counted, echo_bytes, echo_json, raw_path_text, safe, tell
 from pogstore.errors import BadInput, NoWorkTree
 from pogstore.history.blame import Blame, blame, changed_files
 from pogstore.history.incremental import groups
@@ -191,6 +191,8 @@ def _blame_range(
     paths = [name if name.startswith(":") else env.repository_path(name) for name in names[1:]]
     env.at_one_moment()
     found = blame_range(env.store, asked, paths, options, strict=strict)
+    if found.base is None:
+        tell(f"warning: the sides of {safe(names[0])} have no common ancestor here, so every file counts as added")
     blamed = [file.blame for file in found.files if file.blame]
     _warn_absent(blamed)
     texts = Texts(env.store, blamed, env.width, look)

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 from pogstore.errors import GitFailed
 from pogstore.model import Oid
 from pogstore.store.gitcli import Git
-from pogstore.store.gitlog import RENAME
+from pogstore.store.gitlog import PLAIN_LOG, RENAME
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _WHAT = {b"120000": "link", b"160000": "submodule"}
@@ -19,6 +19,7 @@ _END = b"\0\0"
 _PLAIN = (
     "-r", "-z", "--raw", "--patch", "--unified=0", "--inter-hunk-context=0", "--no-abbrev", "--no-color",
     "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=none", "--find-renames",
+    "-l1000",
 )  # fmt: skip
 
 
@@ -140,6 +141,8 @@ def files_at(git: Git, commit: Oid) -> set[bytes]:
 
 def renames(git: Git, tip: Oid, since: int) -> list[tuple[bytes, bytes]]:
     """Returns which files were renamed behind a tip, old and new name, by commits no older than a time in seconds."""
-    done = git.run("log", RENAME, "--diff-filter=R", "--name-status", "-z", "--format=", f"--since={since}", tip, "--")
+    done = git.run(
+        "log", *PLAIN_LOG, RENAME, "--diff-filter=R", "--name-status", "-z", "--format=", f"--since={since}", tip, "--"
+    )
     fields = iter(done.stdout.split(b"\0"))
     return [(next(fields), next(fields)) for field in fields if re.fullmatch(rb"\n*R\d{3}", field)]

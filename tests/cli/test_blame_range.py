@@ -136,6 +136,41 @@ def test_how_a_range_is_told_from_a_file(tea: Tea, tmp_path: Path) -> None:
     assert tea.here("blame", "HEAD~1..", "--", "../brew.py", cwd=tea.repo.path / "sub").stdout.startswith("brew.py\n")
 
 
+def test_a_shallow_clone_is_warned_of(tea: Tea, tmp_path: Path) -> None:
+    commit_later(tea.repo, "mine")
+    tea.repo.git("branch", "other", "HEAD~1")
+    url = tea.repo.path.as_uri()
+    tea.repo.git("clone", "-q", "--depth=1", "--no-single-branch", url, str(tmp_path / "shallow"))
+    said = tea.here("blame", "--summary", "origin/other..HEAD", cwd=tmp_path / "shallow")
+    assert "no common ancestor here" in said.stderr
+    assert "common" not in tea.here("blame", "--summary", "other..HEAD").stderr
+
+
+def test_nothing_that_is_printed_moves_a_terminal(here: Here) -> None:
+    repo = Repo(here.cwd)
+    odd = "\x1b[2J\u202e\x07"
+    task = here.task(f"title {odd}", "--start")
+    agent = Agent(repo, task, name=f"agent {odd}")  # type: ignore[arg-type]
+    agent.write(f"a{odd}.py", f"a line with {odd} in it\n")
+    commit_later(repo, f"subject {odd}")
+    for words in (["blame", "HEAD~1.."], ["blame", "--json", "HEAD~1.."], ["trace", task], ["trace", f"agent {odd}"],
+                  ["blame", "-s", f"a{odd}.py"], ["why", f"a{odd}.py:1-1"]):  # fmt: skip
+        said = here(*words)
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", said.stdout + said.stderr), words
+
+
+def test_only_files_with_new_lines_are_blamed(tea: Tea, tmp_path: Path) -> None:
+    """One diff for all of them, and no blame for what was renamed, deleted or is binary."""
+    tea.repo.git("mv", "README", "READ ME")
+    tea.repo.git("rm", "-q", "test_brew.py")
+    (tea.repo.path / "pic").write_bytes(b"\0")
+    commit_later(tea.repo, "odds")
+    calls = tmp_path / "calls"
+    tea.here("blame", "HEAD~1..", GIT_TRACE=str(calls))
+    ran = re.findall(r"built-in: git (?:-\S+ |\S+=\S+ )*?(blame|diff-tree)\b", calls.read_text())
+    assert sorted(ran) == ["blame", "diff-tree"]
+
+
 def test_in_a_bare_repository(tea: Tea, tmp_path: Path) -> None:
     commit_later(tea.repo, "mine")
     tea.repo.git("clone", "-q", "--mirror", ".", str(tmp_path / "bare.git"))
