@@ -10,6 +10,7 @@ changes that commits brought it. A file is blamed as it lies in the work tree, o
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -88,7 +89,10 @@ def compared(repository: Path, place: Path, most: int | None) -> Iterator[Count]
     print(
         f"{repository.name}: {commits} commits, {len(paths)} files with a content, {len(chosen)} compared", flush=True
     )
-    theirs = {path: git_blame(place, path) for path in chosen}
+    answers = {path: git_blame(place, path) for path in chosen}
+    theirs = {path: answer for path, answer in answers.items() if answer is not None}
+    if len(theirs) < len(chosen):
+        print(f"{repository.name}: git itself cannot blame {len(chosen) - len(theirs)}, for want of old contents")
     yield compare("no events", place, theirs)
     enable(open_store(place))
     record(place, elsewhere(place, chosen), only=b"pog/elsewhere")
@@ -118,9 +122,11 @@ def revision_of(place: Path, path: bytes) -> list[str]:
     return [] if (place / os.fsdecode(path)).is_file() else ["HEAD"]
 
 
-def git_blame(place: Path, path: bytes) -> bytes:
-    """Returns what git itself prints."""
-    return git(place, "blame", "--porcelain", *revision_of(place, path), "--", os.fsdecode(path))
+def git_blame(place: Path, path: bytes) -> bytes | None:
+    """Returns what git itself prints; nothing where it fails, as in a mirror that lacks an old version."""
+    command = ["git", "blame", "--porcelain", *revision_of(place, path), "--", os.fsdecode(path)]
+    done = subprocess.run(command, cwd=place, capture_output=True, check=False)
+    return done.stdout if done.returncode == 0 else None
 
 
 def compare(state: str, place: Path, theirs: dict[bytes, bytes]) -> Count:

@@ -18,7 +18,8 @@ from pogstore.history.stream import CommitStep, EventStep, steps
 from pogstore.history.streamed import ABSENT, OfOthers, commit_steps, event_steps, events_on, is_part
 from pogstore.model import EventId, Oid
 from pogstore.store import gitlog, rows
-from pogstore.store.libgit2 import line_hunks
+from pogstore.store.hunks import KeptHunks
+from pogstore.store.libgit2 import differ, line_hunks
 from pogstore.store.store import MAX_CONTENT, Store
 
 MEMO = "blame-6"
@@ -61,11 +62,12 @@ _kept = msgspec.msgpack.Decoder(_Kept)
 
 def attributed(store: Store, question: Question) -> Attributed:
     """Returns the owner of each line of a content, UNKNOWN where no event and no step explains it."""
+    if not rows.has_changes(store.index.connection):
+        return _nobody(question)
     history = history_of(store, question.tip, question.path, is_new=question.is_new)
     newest = rows.newest_on_paths(store.index.connection, history.names)
     if not newest:
-        lines = question.content.count(b"\n")
-        return Attributed([(UNKNOWN, lines)] if lines else [], [])
+        return _nobody(question)
     key = _memo_key(store, question, history, newest)
     kept = _recalled(store, key)
     if kept is not None:
@@ -74,6 +76,11 @@ def attributed(store: Store, question: Question) -> Attributed:
     if whole:
         _keep(store, key, found)
     return found
+
+
+def _nobody(question: Question) -> Attributed:
+    lines = question.content.count(b"\n")
+    return Attributed([(UNKNOWN, lines)] if lines else [], [])
 
 
 def _memo_key(store: Store, question: Question, history: History, newest: int) -> str:
@@ -119,13 +126,21 @@ def _attribute(store: Store, question: Question, history: History) -> tuple[Attr
             missing.append(key)
             return None
 
-    attribution = Attribution(read, line_hunks, strict=question.strict)
+    def has(key: Key) -> bool:
+        found = not key.startswith(ABSENT) and store.objects.exists(Oid(key))
+        if not found and not key.startswith(ABSENT):
+            missing.append(key)
+        return found
+
+    hunks = KeptHunks(store.index.connection, differ())
+    attribution = Attribution(read, line_hunks, has=has, known=hunks, strict=question.strict)
     attribution.replay(stream)
     keys = _keys(store, question.content)
     target = next((key for key in keys if attribution.knows(key)), keys[0])
     head = gitlog.blob_at(store.git, question.tip, question.path) if question.tip else None
     now = max((step.time for step in stream), default=0)
     owners = attribution.owners(target, question.content, [head] if head else [], now)
+    hunks.save()
     runs = [(owner, len(list(run))) for owner, run in groupby(owners)]
     return Attributed(runs, [EventId(event) for event in attribution.absent]), whole and not missing
 

@@ -6,13 +6,15 @@ what its `before` held; a commit keeps what its parents held and explains only w
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from pogstore.history.explanation import UNKNOWN, Differ, Explanation, Key, Owner, Version, fold, matches
+from pogstore.errors import NotFound
+from pogstore.history.explanation import Differ, Explanation, matches
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep
+from pogstore.history.vectors import UNKNOWN, Hunks, Key, Owner, Vector, Vectors, Version
 from pogstore.history.written import Place, Written
 
 WINDOW = 3 * 86_400_000_000
@@ -24,6 +26,8 @@ OLD_SUPPORT = 100
 """The same for an event before the window, whose work a command brings back: much of a kind comes back by chance."""
 BUDGET = 16
 """So many owners are asked for the lines that no version near in time explains."""
+AT_HAND = 64
+"""So many contents are at hand; others are read again."""
 COPIED = 0.5
 """The share of lines that a new file must have in common with another to be made of it."""
 COPIED_LINES = 8
@@ -42,9 +46,22 @@ class _Work(NamedTuple):
 class Attribution:
     """The versions of one file, built step by step."""
 
-    def __init__(self, read: Callable[[Key], bytes | None], hunks: Differ, *, strict: bool = False) -> None:
-        self._read, self._hunks, self._strict = read, hunks, strict
+    def __init__(
+        self,
+        read: Callable[[Key], bytes | None],
+        hunks: Differ,
+        *,
+        has: Callable[[Key], bool] | None = None,
+        known: MutableMapping[tuple[Key, Key], Hunks] | None = None,
+        strict: bool = False,
+    ) -> None:
+        """`has` says what `read` would find; `known` keeps how versions differ, so that few contents need be read."""
+        self._look_up, self._hunks, self._strict = read, hunks, strict
+        self._has = has if has is not None else self._is_there
+        self._known: MutableMapping[tuple[Key, Key], Hunks] = {} if known is None else known
         self._bytes: dict[Key, bytes] = {}
+        self._asked: tuple[Key, bytes] | None = None
+        self._vectors = Vectors()
         self._versions: dict[Key, Version] = {}
         self._event_times: dict[Owner, int] = {}
         self._commands: dict[Owner, EventStep] = {}
@@ -73,20 +90,43 @@ class Attribution:
 
         Nobody owns what a parent had before he ran, also where an event wrote the whole content anew.
         """
-        self._bytes.setdefault(key, content)
+        self._asked = key, content
         known = [parent for parent in parents if parent in self._versions]
         found = self._versions.get(key)
         if found is not None:
             return self._kept(key, found.owners, [parent for parent in known if not self._is_ancestor(parent, key)])
         return self._explain(key, known, _Work(now, now, UNKNOWN))
 
-    def _content(self, key: Key) -> bytes | None:
-        if key not in self._bytes:
-            data = self._read(key)
-            if data is None:
-                return None
-            self._bytes[key] = data
-        return self._bytes[key]
+    def _is_there(self, key: Key) -> bool:
+        return self._look_up(key) is not None
+
+    def _read(self, key: Key) -> bytes:
+        """Returns a content that is there; those asked for last are at hand."""
+        if self._asked is not None and self._asked[0] == key:
+            return self._asked[1]
+        content = self._bytes.pop(key, None)
+        if content is None:
+            content = self._look_up(key)
+            if content is None:
+                raise NotFound("content", key, "it has gone while its lines were looked at")
+        self._bytes[key] = content
+        if len(self._bytes) > AT_HAND:
+            del self._bytes[next(iter(self._bytes))]
+        return content
+
+    def _since(self, old: Key, new: Key) -> Hunks:
+        """Returns how two versions differ; what was asked about may be no version that anybody will meet again."""
+        found = self._known.get((old, new))
+        if found is None:
+            found = self._hunks(self._read(old), self._read(new))
+            if self._asked is None or new != self._asked[0]:
+                self._known[old, new] = found
+        return found
+
+    def _version(self, key: Key, owners: list[Owner], parent: Key | None, time: int) -> Version:
+        found = Version(key, self._read, self._vectors, self._vectors.whole(owners), parent, time)
+        self._versions[key] = found
+        return found
 
     def _take_event(self, step: EventStep) -> None:
         self._event_times[step.event] = step.time
@@ -97,15 +137,14 @@ class Attribution:
         if step.after is None:
             self._leaves.pop(step.chain, None)
             return
-        after = self._content(step.after)
-        if after is None or (step.before is not None and self._content(step.before) is None):
+        if not all(key in self._versions or self._has(key) for key in (step.after, step.before) if key is not None):
             self.absent.append(step.event)
             return
-        self._make(step, step.after, after)
+        self._make(step, step.after)
         self._leaves[step.chain] = step.after
         self._remember(step.after)
 
-    def _make(self, step: EventStep, key: Key, after: bytes) -> None:
+    def _make(self, step: EventStep, key: Key) -> None:
         """Gives the version that an event made its owners; what was there before may keep those that it has."""
         if step.before is not None and step.before not in self._versions:
             self._take_gap(step.before, step)
@@ -113,20 +152,20 @@ class Attribution:
         if known is not None and step.kind != "edit":
             self._brought_back(known, key, step)
             return
-        owners = self._folded(step, after) if step.kind == "edit" else self._left_behind(step, key)
+        made = self._folded(step, key) if step.kind == "edit" else self._vectors.whole(self._left_behind(step, key))
         if known is None:
-            self._versions[key] = Version(after, owners, step.before, step.time)
+            self._versions[key] = Version(key, self._read, self._vectors, made, step.before, step.time)
         elif not self._is_ancestor(key, step.before):
-            self._made_again(known, owners, step)
+            self._made_again(known, made, step)
         else:
             return
         self._written.add(step.event, Place(key, step.chain))
 
-    def _folded(self, step: EventStep, after: bytes) -> list[Owner]:
-        before = self._copied_from(after) if step.before is None else self._versions[step.before]
+    def _folded(self, step: EventStep, key: Key) -> Vector:
+        before = self._copied_from(self._read(key)) if step.before is None else self._versions[step.before]
         if before is None:
-            return [step.event] * len(split(after))
-        return fold(before.owners, self._hunks(before.content, after), step.event)
+            return self._vectors.whole([step.event] * len(split(self._read(key))))
+        return self._vectors.changed(before.vector, self._since(before.key, key), step.event)
 
     def _copied_from(self, after: bytes) -> Version | None:
         """Returns the newest version that a new file is made of, if it has much of it: a file moved by writing it."""
@@ -156,36 +195,36 @@ class Attribution:
         self._landed.add(step.event)
         self._written.add(step.event, Place(key, step.chain))
 
-    def _made_again(self, known: Version, owners: list[Owner], step: EventStep) -> None:
+    def _made_again(self, known: Version, made: Vector, step: EventStep) -> None:
         """A content that was there before: what was committed keeps its owners, what was discarded has new ones."""
         if known.committed:
+            owners = self._vectors.listed(made)
             known.owners = [self._joined(old, new) for old, new in zip(known.owners, owners, strict=True)]
         else:
-            known.owners, known.parent, known.time = owners, step.before, step.time
+            known.vector, known.parent, known.time = made, step.before, step.time
 
     def _take_gap(self, key: Key, step: EventStep) -> None:
         """A version that nothing has led to: what it shares with the most similar version near it is known."""
         candidates = [self._leaves[step.chain]] if step.chain in self._leaves else []
         candidates += [recent for recent in self._recent[-3:] if recent not in candidates]
-        lines = Counter(split(self._bytes[key]))
+        lines = Counter(split(self._read(key)))
         best = max(candidates, key=lambda near: (lines & Counter(self._versions[near].lines)).total(), default=None)
         owners = self._explain(key, [best] if best else [], _Work(step.time, step.time, UNKNOWN))
-        self._versions[key] = Version(self._bytes[key], owners, best, step.time)
+        self._version(key, owners, best, step.time)
 
     def _take_commit(self, step: CommitStep) -> None:
         self._commit_times[step.commit] = step.time
         self._authored[step.commit] = step.authored
         if step.after is None:
             return
-        content = self._content(step.after)
-        if content is None:
+        if step.after not in self._versions and not self._has(step.after):
             return
         parents = [parent for parent in step.parents if parent in self._versions]
         known = self._versions.get(step.after)
         if known is None:
             work = _Work(step.time, min(step.authored, step.time), step.commit)
             owners = self._explain(step.after, parents, work)
-            known = self._versions[step.after] = Version(content, owners, parents[0] if parents else None, step.time)
+            known = self._version(step.after, owners, parents[0] if parents else None, step.time)
         else:
             known.owners = self._committed(step, known.owners, parents)
         known.committed = True
@@ -205,7 +244,7 @@ class Attribution:
         found = list(owners)
         for parent in parents:
             old = self._versions[parent].owners
-            for new_at, old_at in matches(self._hunks(self._bytes[parent], self._bytes[key]), len(found)):
+            for new_at, old_at in matches(self._since(parent, key), len(found)):
                 found[new_at] = self._joined(old[old_at], found[new_at])
         return found
 
@@ -243,7 +282,13 @@ class Attribution:
         """Returns owners for a content: bound to its parents, then to what was written before; what is left is the
         rest's.
         """
-        found = Explanation(self._bytes[key], self._hunks, partial(self._may_give, work), strict=self._strict)
+        found = Explanation(
+            self._read(key),
+            lambda version: self._since(version.key, key),
+            self._hunks,
+            partial(self._may_give, work),
+            strict=self._strict,
+        )
         for parent in parents:
             found.bind(self._versions[parent], self._joined)
         for parent in parents:

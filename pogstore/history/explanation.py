@@ -4,18 +4,14 @@ The rounds know versions and diffs, and nothing of events, time or storage: who 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from pogstore.history.lines import is_trivial, normal, score, split
+from pogstore.history.vectors import UNKNOWN, Hunks, Key, Owner, Version, fold
 
-Owner = str
-"""An event id (64 digits), a commit (40 digits), or UNKNOWN."""
-UNKNOWN: Owner = ""
-Key = str
-"""Names the content of a version; equal contents have equal keys."""
-Hunks = Sequence[tuple[int, int, int, int]]
-"""(old start, old lines, new start, new lines), counted from 0."""
+__all__ = ["UNKNOWN", "Differ", "Explanation", "Hunks", "Key", "Owner", "Version", "blocks", "fold", "matches"]
+
 Differ = Callable[[bytes, bytes], Hunks]
 Block = list[tuple[int, int]]
 """Lines that are equal in a row, as (new, old) line numbers."""
@@ -26,29 +22,21 @@ SEEDS = 16
 """So many places of one line are tried as the seed of a moved block."""
 
 
-class Version:
-    """A content with the owner of each of its lines."""
-
-    __slots__ = ("committed", "content", "owners", "parent", "time")
-
-    def __init__(self, content: bytes, owners: list[Owner], parent: Key | None, time: int) -> None:
-        self.content, self.owners, self.parent, self.time = content, owners, parent, time
-        self.committed = False
-
-    @property
-    def lines(self) -> list[bytes]:
-        """Its lines, split anew each time: of a thousand versions few are asked for them."""
-        return split(self.content)
-
-
 class Explanation:
     """Owners of a content while they are being found; an absent one is still free.
 
-    With `strict` a line that differs in white space is another line.
+    `since` tells how the content differs from a version, `hunks` how any two texts do. With `strict` a line that
+    differs in white space is another line.
     """
 
     def __init__(
-        self, content: bytes, hunks: Differ, may_give: Callable[[Owner], bool], *, strict: bool = False
+        self,
+        content: bytes,
+        since: Callable[[Version], Hunks],
+        hunks: Differ,
+        may_give: Callable[[Owner], bool],
+        *,
+        strict: bool = False,
     ) -> None:
         self.content = content
         self.lines = split(content)
@@ -58,7 +46,8 @@ class Explanation:
         self._parents: list[Version] = []
         self._supplies: dict[int, _Supply] = {}
         self._in_context: set[Owner] = set()
-        self._hunks, self._may_give, self._strict = hunks, may_give, strict
+        self._since, self._hunks = since, hunks
+        self._may_give, self._strict = may_give, strict
 
     @cached_property
     def normals(self) -> list[bytes]:
@@ -88,9 +77,10 @@ class Explanation:
 
     def bind(self, parent: Version, joined: Callable[[Owner, Owner], Owner]) -> None:
         """Gives each line that a parent had to its owner there; `joined` decides between several parents."""
-        for new_at, old_at in matches(self._hunks(parent.content, self.content), len(self.lines)):
+        old = parent.owners
+        for new_at, old_at in matches(self._since(parent), len(self.lines)):
             owner = self.owners[new_at]
-            self.owners[new_at] = parent.owners[old_at] if owner is None else joined(parent.owners[old_at], owner)
+            self.owners[new_at] = old[old_at] if owner is None else joined(old[old_at], owner)
             self._bound.add(new_at)
         self._parents.append(parent)
 
@@ -98,8 +88,9 @@ class Explanation:
         """Leaves a line that differs from a parent's line in white space alone to its owner, if that may give it."""
         if self._strict or None not in self.owners:
             return
+        old = parent.owners
         for new_at, old_at in matches(self._hunks(self._supply(parent).bare, self._bare), len(self.lines)):
-            owner = parent.owners[old_at]
+            owner = old[old_at]
             if self.owners[new_at] is None and self._may_give(owner):
                 self.owners[new_at] = owner
                 self._bound.add(new_at)
@@ -109,22 +100,23 @@ class Explanation:
         if spaces and self._strict:
             return
         supply = self._supply(near)
-        old, new = (supply.bare, self._bare) if spaces else (near.content, self.content)
-        for block in blocks(self._hunks(old, new), len(self.lines)):
+        owners = near.owners
+        hunks = self._hunks(supply.bare, self._bare) if spaces else self._since(near)
+        for block in blocks(hunks, len(self.lines)):
             if all(self.owners[at] is not None for at, _ in block) or all(self.trivial[at] for at, _ in block):
                 continue
-            taken = [at for at, old_at in block if self._take(at, near.owners[old_at], supply)]
+            taken = [at for at, old_at in block if self._take(at, owners[old_at], supply)]
             if any(at in self._bound and not self.trivial[at] for at, _ in block):
                 self._in_context.update(self.owners[at] or UNKNOWN for at in taken if not self.trivial[at])
 
     def move(self, source: Version) -> None:
         """Takes over blocks of free lines that a version has in another place."""
-        supply = self._supply(source)
+        supply, owners = self._supply(source), source.owners
         at = 0
         while at < len(self.lines):
             block = self._moved_block(at, supply) if self.owners[at] is None else []
             for new_at, old_at in block:
-                self._take(new_at, source.owners[old_at], supply)
+                self._take(new_at, owners[old_at], supply)
             at = block[-1][0] + 1 if block else at + 1
 
     def _supply(self, version: Version) -> "_Supply":
@@ -223,17 +215,6 @@ class _Supply:
         for at, line in enumerate(self.normals):
             found.setdefault(line, []).append(at)
         return found
-
-
-def fold(owners: Sequence[Owner], hunks: Hunks, owner: Owner) -> list[Owner]:
-    """Returns the owners after a change: kept lines keep theirs, added lines are `owner`'s."""
-    folded: list[Owner] = []
-    at = 0
-    for old_start, old_lines, _, new_lines in hunks:
-        folded += owners[at:old_start]
-        folded += [owner] * new_lines
-        at = old_start + old_lines
-    return folded + list(owners[at:])
 
 
 def blocks(hunks: Hunks, new_total: int) -> list[Block]:

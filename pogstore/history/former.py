@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from pogstore import digest
+from pogstore.errors import GitFailed
 from pogstore.model import Oid
 from pogstore.store import gitlog, rows
 from pogstore.store.gitlog import FormerName
@@ -73,7 +74,10 @@ def _former_names(store: Store, tip: Oid, path: bytes, altered: str) -> list[For
     kept = rows.memo(store.index.connection, NAMES_MEMO, key)
     if kept is not None:
         return _names.decode(kept)
-    names = gitlog.older_names(store.git, tip, path)
+    try:
+        names = gitlog.older_names(store.git, tip, path)
+    except GitFailed:  # a file version that a rename is looked for with may not be here: git's own blame needs it not
+        return gitlog.older_names(store.git, tip, path, alike=gitlog.EXACT)
     rows.keep_memos(store.index.connection, NAMES_MEMO, {key: msgspec.json.encode(names)})
     return names
 

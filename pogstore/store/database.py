@@ -15,7 +15,7 @@ from pathlib import Path
 from pogstore.errors import LockHeld
 from pogstore.store.lock import acquire, release
 
-SCHEMA = 5
+SCHEMA = 6
 BUSY_SECONDS = 30.0
 REBUILD_SECONDS = 2.0
 """How long to wait until nobody else has a useless database open."""
@@ -46,6 +46,9 @@ CREATE INDEX links_target ON links (target);
 CREATE INDEX links_event ON links (event);
 CREATE TABLE counters (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE faults (ref TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE hunks (
+    before BLOB NOT NULL, after BLOB NOT NULL, differ TEXT NOT NULL, value BLOB NOT NULL,
+    PRIMARY KEY (before, after)) WITHOUT ROWID;
 CREATE TABLE outputs (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value BLOB NOT NULL);
 CREATE TABLE memos (kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 """

@@ -15,6 +15,9 @@ NOT_COMMITTED = Oid("0" * 40)
 RENAME = "-M60%"
 """How alike two files must be to count as one that was renamed."""
 
+EXACT = "-M100%"
+"""The same for files that did not change, which can be found without reading them."""
+
 SUBMODULE = b"160000"
 """The mode of a submodule, whose oid is a commit of another repository."""
 
@@ -181,10 +184,10 @@ def _number(text: bytes) -> int:
         return 0
 
 
-def older_names(git: Git, tip: Oid, path: bytes) -> list[FormerName]:
+def older_names(git: Git, tip: Oid, path: bytes, alike: str = RENAME) -> list[FormerName]:
     """Returns the names that a file, or what it was copied from, had before; the newest first, each once."""
     done = git.run(
-        "log", *PLAIN_LOG, "--follow", RENAME, "--diff-filter=RC", "--name-status", "-z",
+        "log", *PLAIN_LOG, "--follow", alike, "--diff-filter=RC", "--name-status", "-z",
         "--format=%x00commit%x01%ct", tip, "--", _text(path), env=LITERAL,
     )  # fmt: skip
     found: dict[bytes, FormerName] = {}

@@ -208,6 +208,11 @@ class Refs:
                 transaction.set_target(name, pygit2.Oid(hex=new))
 
 
+def differ() -> str:
+    """Names what finds differences, for whoever keeps them: another version of it may find others."""
+    return f"libgit2 {pygit2.LIBGIT2_VERSION}"
+
+
 def line_hunks(old: bytes, new: bytes, *, slide: bool = True) -> list[LineHunk]:
     """Returns the differences of two byte strings by lines, as git's own diff finds them.
 

@@ -1,0 +1,142 @@
+"""The owners of the lines of thousands of versions, in little memory.
+
+A version that an event made is kept as what the event changed; all lines of it are made again when somebody asks, from
+the next version before it that is kept whole. Knows nothing of time or storage.
+"""
+
+from array import array
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import chain, groupby, repeat
+
+from pogstore.history.lines import split
+
+Owner = str
+"""An event id (64 digits), a commit (40 digits), or UNKNOWN."""
+UNKNOWN: Owner = ""
+Key = str
+"""Names the content of a version; equal contents have equal keys."""
+Hunks = Sequence[tuple[int, int, int, int]]
+"""(old start, old lines, new start, new lines), counted from 0."""
+
+WHOLE_EVERY = 32
+"""After so many versions in a row that are kept as changes, one is kept whole."""
+AT_HAND = 64
+"""So many versions that were asked for last have all their lines in a list."""
+
+
+class Vector:
+    """The owners of the lines of one version; never changed."""
+
+    __slots__ = ("_base", "_counts", "_hunks", "_listed", "_owners", "depth")
+
+    def __init__(self, listed: list[Owner], base: "Vector | None", hunks: Hunks, owner: Owner) -> None:
+        self.depth: int = 0 if base is None else base.depth + 1
+        self._listed: list[Owner] | None = listed
+        self._base = base if self.depth % WHOLE_EVERY else None
+        self._hunks: Hunks = tuple(hunks)
+        self._owners: Sequence[Owner] = (owner,)
+        self._counts: array[int] | None = None
+
+    def forget(self) -> None:
+        """Gives up the list of all lines."""
+        if self._base is None and self._listed is not None:
+            runs = [(owner, sum(1 for _ in run)) for owner, run in groupby(self._listed)]
+            self._owners, self._counts = [owner for owner, _ in runs], array("L", [count for _, count in runs])
+        self._listed = None
+
+    def listed(self) -> tuple[list[Owner], bool]:
+        """Returns the owner of each line, and whether the list was at hand."""
+        if self._listed is not None:
+            return self._listed, True
+        changed: list[Vector] = []
+        whole = self
+        while whole._listed is None and whole._base is not None:
+            changed.append(whole)
+            whole = whole._base
+        owners = whole._listed or whole._unpacked()
+        for each in reversed(changed):
+            owners = fold(owners, each._hunks, each._owners[0])
+        self._listed = owners
+        return owners, False
+
+    def _unpacked(self) -> list[Owner]:
+        return list(chain.from_iterable(map(repeat, self._owners, self._counts or ())))
+
+
+class Vectors:
+    """Makes vectors, and holds the lists of those that were asked for last."""
+
+    def __init__(self) -> None:
+        self._at_hand: deque[Vector] = deque()
+
+    def whole(self, owners: list[Owner]) -> Vector:
+        """Returns the vector of a version that is kept whole."""
+        return self._held(Vector(owners, None, (), UNKNOWN))
+
+    def changed(self, base: Vector, hunks: Hunks, owner: Owner) -> Vector:
+        """Returns the vector after a change: kept lines keep their owners, added lines are `owner`'s."""
+        return self._held(Vector(fold(self.listed(base), hunks, owner), base, hunks, owner))
+
+    def listed(self, vector: Vector) -> list[Owner]:
+        """Returns the owner of each line, in a list that is not to be changed."""
+        owners, was_at_hand = vector.listed()
+        if not was_at_hand:
+            self._held(vector)
+        return owners
+
+    def _held(self, vector: Vector) -> Vector:
+        self._at_hand.append(vector)
+        if len(self._at_hand) > AT_HAND:
+            self._at_hand.popleft().forget()
+        return vector
+
+
+class Version:
+    """A content with the owner of each of its lines; `read` knows the content."""
+
+    __slots__ = ("_read", "_vectors", "committed", "key", "parent", "time", "vector")
+
+    def __init__(
+        self,
+        key: Key,
+        read: Callable[[Key], bytes],
+        vectors: Vectors,
+        vector: Vector,
+        parent: Key | None,
+        time: int,
+    ) -> None:
+        self.key, self.vector, self.parent, self.time = key, vector, parent, time
+        self.committed = False
+        self._read, self._vectors = read, vectors
+
+    @property
+    def content(self) -> bytes:
+        """Its bytes, read anew if they have not been asked for lately."""
+        return self._read(self.key)
+
+    @property
+    def lines(self) -> list[bytes]:
+        """Its lines, split anew each time: of a thousand versions few are asked for them."""
+        return split(self.content)
+
+    @property
+    def owners(self) -> list[Owner]:
+        """The owner of each line, in a list that is not to be changed."""
+        return self._vectors.listed(self.vector)
+
+    @owners.setter
+    def owners(self, owners: list[Owner]) -> None:
+        self.vector = self._vectors.whole(owners)
+
+
+def fold(owners: Sequence[Owner], hunks: Hunks, owner: Owner) -> list[Owner]:
+    """Returns the owners after a change: kept lines keep theirs, added lines are `owner`'s."""
+    folded: list[Owner] = []
+    at = 0
+    for old_start, old_lines, _, new_lines in hunks:
+        folded += owners[at:old_start]
+        folded += [owner] * new_lines
+        at = old_start + old_lines
+    folded += owners[at:]
+    return folded
