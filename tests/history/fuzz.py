@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.history.fuzz_world import PERSON, Checked, Fuzz, Step, Wrong
+from tests.history.fuzz_steps import Fuzz
+from tests.history.fuzz_world import PERSON, Checked, Step, Wrong
 
 AGENTS = ("s1", "s2", "sub")
 WEIGHTS = {

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.history.fuzz import drawn, played, script, shrunk
-from tests.history.fuzz_world import Fuzz, Step, template
+from tests.history.fuzz_steps import Fuzz
+from tests.history.fuzz_world import Step, template
 
 SEED = 20_260_105
 SEQUENCES = int(os.environ.get("POGSTORE_FUZZ", "60"))
