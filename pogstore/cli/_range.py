@@ -94,7 +94,8 @@ def _writer(writer: Writer) -> str:
     if writer.kind == "unknown":
         return "unknown"
     model = f" {code(writer.model)}" if writer.model else ""
-    return f"{code(writer.name)}{model}" + (f" ({safe(writer.kind)})" if writer.kind != "agent" else "")
+    kind = writer.kind if writer.kind in ("person", "tool") else code(writer.kind)
+    return f"{code(writer.name)}{model}" + (f" ({kind})" if writer.kind != "agent" else "")
 
 
 def code(text: str, longest: int = GIST) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pogstore.cli._range import code, percent
+from pogstore.model import Actor
 from tests.cli.conftest import Here
 from tests.cli.test_blame import Tea, commit_later, tea
 from tests.conftest import Repo
@@ -98,6 +99,31 @@ def test_the_json_form(tea: Tea) -> None:
     assert "lines" not in short["files"][0]
 
 
+class Typed(Agent):
+    """One whose actor is of another type."""
+
+    type = "agent"
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(type=self.type, name=self.name)
+
+
+def test_tools_and_odd_kinds_of_actors(here: Here) -> None:
+    repo = Repo(here.cwd)
+    for number, (type_, name) in enumerate([("tool", "a formatter"), ("<b>", "odd")]):
+        agent = Typed(repo, f"0193a4b2-7c00-7000-8000-00000000000{number}", name=name)  # type: ignore[arg-type]
+        agent.type = type_
+        agent.write(f"f{number}", "a line of its own\n" * (3 - number))
+    commit_later(repo, "all")
+    text = here("blame", "--summary", "HEAD~1..").stdout
+    assert "| 3 | 60 % | `a formatter` (tool) |" in text
+    assert "<b>" not in re.sub("`[^`]*`", "", text)
+    assert here("blame", "--summary", "HEAD~1..HEAD").stdout.count("git pog why") == 1
+    repo.git("switch", "-q", "-c", "elsewhere", "HEAD~1")
+    assert "git pog why" not in here("blame", "--summary", "main~1..main").stdout
+
+
 def test_a_hint_can_be_typed_as_it_stands(here: Here) -> None:
     repo = Repo(here.cwd)
     name = f"a directory/{'x' * 80}.py"
@@ -117,6 +143,16 @@ def test_files_without_lines_are_said(tea: Tea) -> None:
     commit_later(tea.repo, "odds")
     lines = tea.here("blame", "HEAD~1..").stdout.splitlines()
     assert {"README => READ ME: renamed", "test_brew.py: deleted", "pic: binary"} <= set(lines)
+    files = {file["path"]: file for file in tea.here("blame", "--json", "HEAD~1..").json["files"]}
+    assert files["READ ME"] == {
+        "path": "READ ME", "what": "text", "from": "README", "added": 0, "removed": 0, "lines": []
+    }  # fmt: skip
+    assert files["pic"]["what"] == "binary"
+    tea.repo.git("mv", "READ ME", "README")
+    tea.repo.git("commit", "-qm", "back")
+    back = tea.here("blame", "HEAD~1..").stdout
+    assert back == "READ ME => README: renamed\n\n**0 lines** added in 1 file (1 renamed) by `HEAD~1..`\n"
+    lines = tea.here("blame", "HEAD~2..HEAD~1").stdout.replace("HEAD~2..HEAD~1", "HEAD~1..").splitlines()
     assert "**3 lines** added in 4 files (1 binary, 1 deleted, 1 renamed) by `HEAD~1..`" in lines
 
 

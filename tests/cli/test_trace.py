@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.cli.test_blame import Tea, tea
 from tests.cli.test_json import event_on
+from tests.conftest import SECOND
 
 __all__ = ["tea"]
 
@@ -25,6 +26,8 @@ def test_an_event_an_actor_and_nobody(tea: Tea) -> None:
     event = event_on(tea.here, tea.task, "test_brew.py")
     lines = tea.here("trace", event[:8]).stdout.splitlines()
     assert lines[0] == f"event     {event[:10]} stepped Write test_brew.py"
+    value = tea.here("trace", event[:8], "--json").json
+    assert (value["task"], value["event"], value["added"]) == (tea.task, event, 5)
     assert lines[1:3] == ["added     5 lines in 1 event", "at HEAD   5 lines standing, 100 % of those added"]
     whole = tea.here("trace", tea.task, "--json").json
     for name in ("claude-code", "agent:claude-code", "claude-opus-4-5"):
@@ -34,6 +37,18 @@ def test_an_event_an_actor_and_nobody(tea: Tea) -> None:
     assert f"  {tea.task[:8]}  stepped Edit" in tea.here("trace", "claude-code").stdout
     assert tea.here("trace", "nobody", status=128).stderr.startswith("error: no task, event or actor matches 'nobody'")
     assert tea.here("trace", status=128).stderr.startswith("error: no active task")
+
+
+def test_what_was_rolled_back_stands_no_more(tea: Tea) -> None:
+    event = event_on(tea.here, tea.task, "test_brew.py")
+    tea.here.now += 90 * 86_400 * SECOND  # after the session and its commit
+    tea.here("rollback", event[:10])
+    value = tea.here("trace", tea.task, "--json").json
+    assert [each["here"] for each in value["events"] if each["event"] == event] == [0]
+    assert [each["standing"] for each in value["events"] if each["event"] == event] == [5]
+    assert value["uncounted"] == []
+    tea.here("undo")
+    assert tea.here("trace", event, "--json").json["work_tree"] == {"standing": 5, "share": 100.0}
 
 
 def test_where_work_tree_and_head_differ(tea: Tea) -> None:
