@@ -82,10 +82,12 @@ def event_steps(store: Store, events: Iterable[Sealed], names: set[bytes], of_ot
     """Returns the changes of events on some paths, in the order of their effective times."""
     found = []
     for time, sealed in effective_times(events):
-        for change in changes_of(sealed):
-            name = path_bytes(change.path)
-            if name in names and (change.before or change.after):
-                before, after = _side_key(store, change.before), _side_key(store, change.after)
+        on_names = changes_of(sealed)
+        changes = [(name, each) for each in on_names if (name := path_bytes(each.path)) in names and name]
+        moved = _moved_side(each for _, each in changes)
+        for name, change in changes:
+            if change.before or change.after:
+                before, after = _side_key(store, change.before or moved), _side_key(store, change.after)
                 unsure = getattr(sealed.event, "coverage_reason", None) == BEFORE_UNSEEN
                 step = EventStep(
                     sealed.event_id, time, before, after, _chain(sealed, name), unsure, _kind(sealed), _duration(sealed)
@@ -93,6 +95,13 @@ def event_steps(store: Store, events: Iterable[Sealed], names: set[bytes], of_ot
                 if not of_others.has_event(name, step):
                     found.append(step)
     return found
+
+
+def _moved_side(changes: Iterable[Change]) -> Side | None:
+    """Returns what a file was made of that one step moved and edited: under its names one vanished as one came."""
+    either = [each for each in changes if not (each.before and each.after)]
+    gone = [each.before for each in either if each.before]
+    return gone[0] if len(gone) == 1 and len(either) == 2 and any(each.after for each in either) else None
 
 
 def effective_times(events: Iterable[Sealed]) -> list[tuple[int, Sealed]]:
