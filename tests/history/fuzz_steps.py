@@ -235,10 +235,15 @@ class Fuzz(World):
                 self.is_told = self.is_told and not unseen - self.persons(step.tree)
 
     def do_pop(self, step: Step) -> None:
-        """By a person if it may hold what he wrote and nobody saw: a command would be taken for its writer."""
-        if not self.git(step.tree, "stash", "list")[1] or not self._has_names_of(step.tree, "stash@{0}^"):
-            return
-        with self.doing(step if self.is_told else step._replace(who=PERSON)):
+        """By a person if it may hold what he wrote and nobody saw: a command would be taken for its writer.
+
+        Not over a rename, as nothing is picked over one.
+        """
+        if self.git(step.tree, "stash", "list")[1] and self._has_names_of(step.tree, "stash@{0}^"):
+            self.do_pop_as_told(step if self.is_told else step._replace(who=PERSON))
+
+    def do_pop_as_told(self, step: Step) -> None:
+        with self.doing(step):
             if self.is_ready(step) and not self.git(step.tree, "stash", "pop", "--quiet")[0]:
                 self.git(step.tree, "reset", "--quiet", "--hard")
 
