@@ -56,6 +56,34 @@ def redact(text: str) -> tuple[str, tuple[Finding, ...]]:
     return (_masked(text, found), tuple(found)) if found else (text, ())
 
 
+def excerpt(text: str, start: int, end: int) -> str:
+    """Returns `text[start:end]` as it is without secrets, none of which shows a part where it reaches over an end.
+
+    A text must be cut so, and not be redacted afterwards: half of a secret passes the rules that find whole ones.
+    """
+    found = [one for one in findings(text) if one.start < end and one.end > start]
+    inside = [Finding(one.kind, max(one.start, start) - start, min(one.end, end) - start) for one in found]
+    return _masked(text[start:end], inside)
+
+
+def broken_off(text: str) -> Finding | None:
+    """Returns the part of a secret with which a text ends that was cut: what would be one if it went on.
+
+    Only a text that ends with an ellipsis was cut. A part counts from eight characters, with a digit among them.
+    """
+    shown = text.removesuffix("…")
+    words = shown.split()
+    if shown == text or not words or not re.search("[0-9]", words[-1]):
+        return None
+    for rest in ("0a1b2c3d" * 12, "0A1B2C3D" * 12):
+        for length in range(1, len(rest)):
+            for one in findings(shown + rest[:length]):
+                part = shown[one.start :]
+                if one.end > len(shown) and len(part) >= 8 and re.search("[0-9]", part):
+                    return Finding(one.kind, one.start, len(shown))
+    return None
+
+
 def line_of(text: str | bytes, offset: int) -> int:
     """Returns the line in which an offset stands, counted from 1, so that a report can name a place and no value."""
     newlines = text.count("\n", 0, offset) if isinstance(text, str) else text.count(b"\n", 0, offset)

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from pogstore import codec
-from pogstore.agents.heard import DECISION, END, LONGEST_NAME, Heard, Step
+from pogstore.agents.heard import DECISION, END, Heard, Step, name
 from pogstore.draft import Draft, DraftChange, DraftText
 from pogstore.interop.claude_code import LONGEST_TITLE, UNTITLED, bounded
 from pogstore.interop.claude_edits import BODIES
@@ -77,7 +76,7 @@ def noted(heard: Heard, actor: Actor, parent: TaskId | None = None) -> Draft:
     if heard.phase == DECISION:
         return _draft("decided", heard, actor, texts={"text": DraftText(text=bounded(heard.text), class_="content")})
     said = heard.text or heard.record.payload.decode("utf-8", "replace")
-    topic = heard.topic or f"{heard.agent}:{codec.scrub(heard.record.event)[:LONGEST_NAME] or 'unknown'}"
+    topic = heard.topic or f"{heard.agent}:{name(heard.record.event) or 'unknown'}"
     draft = _draft("noted", heard, actor, fields={"topic": topic}, texts={"text": private(bounded(said))})
     return msgspec.structs.replace(draft, links=_goes_on(parent))
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pogstore import codec
+from pogstore import codec, redact
 from pogstore.draft import DraftChange, session_task_id
 from pogstore.interop.claude_edits import Edit
 from pogstore.model import TaskId, Usage
@@ -129,5 +129,8 @@ def decoded(payload: bytes) -> dict[str, object]:
 
 
 def name(value: object) -> str | None:
-    """Returns a name in one piece; what is longer than a name is cut."""
-    return codec.scrub(value)[:LONGEST_NAME] if isinstance(value, str) and value else None
+    """Returns a name in one piece; what is longer than a name is cut, and no secret in it shows a part."""
+    if not isinstance(value, str) or not value:
+        return None
+    whole = codec.scrub(value)
+    return whole if len(whole) <= LONGEST_NAME else redact.excerpt(whole, 0, LONGEST_NAME)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from pogstore import codec, redact
 from pogstore.draft import Draft, DraftChange, DraftText, FileVersion, Oddity, TaskDrafts, session_task_id
 from pogstore.interop import claude_edits
 from pogstore.interop.claude_edits import Contents, Gap, Sides
@@ -301,12 +302,13 @@ def _bounded(value: object) -> object:
 
 
 def bounded(text: str) -> str:
-    """Returns a text cut to `LONGEST_TEXT` characters, saying so; cut at a line if one ends near, never inside a word.
+    """Returns a text cut to `LONGEST_TEXT` characters, saying so; cut at a line or a word if one ends near.
 
-    Half of a secret would pass the rules that find whole ones.
+    One that is cut has no secrets any more, since half of one would pass the rules that find whole ones.
     """
     if len(text) <= LONGEST_TEXT:
         return text
+    text = codec.scrub(text)
     end = max(text.rfind(mark, LONGEST_TEXT - _CUT, LONGEST_TEXT) for mark in ("\n", " "))
     end = end if end > 0 else LONGEST_TEXT
-    return f"{text[:end]}\n[{len(text) - end} more characters omitted]"
+    return f"{redact.excerpt(text, 0, end)}\n[{len(text) - end} more characters omitted]"

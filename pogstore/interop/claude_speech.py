@@ -7,6 +7,7 @@ that an agent gives to another.
 import re
 from typing import NamedTuple
 
+from pogstore import codec, redact
 from pogstore.interop.claude_lines import Entry, Said, Thought
 
 _INSERTED = (
@@ -69,6 +70,8 @@ def _command(text: str) -> str:
 
 
 def line_of(text: str, longest: int) -> str:
-    """Returns the first line of a text that is not blank, in single spaces and cut to a length."""
-    line = next((" ".join(line.split()) for line in text.splitlines() if line.strip()), "")
+    """Returns the first line of a text that is not blank, in single spaces and cut to a length; no secret is cut."""
+    clean = redact.redact(codec.scrub(text))[0]
+    line = next((" ".join(line.split()) for line in clean.splitlines() if line.strip()), "")
+    line = redact.redact(line)[0]  # single spaces may make a secret of what was none
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"

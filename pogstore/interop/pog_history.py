@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from pogstore import redact
 from pogstore.draft import Draft, DraftText
 from pogstore.interop.pog_fields import Fields, Value, text_of
 from pogstore.model import STATUSES, Actor, Source
@@ -105,7 +106,7 @@ def status_of(value: Value) -> str | None:
 
 def actor_of(value: Value) -> Actor:
     """Returns who a free-text name is; the name stays as it was written, up to a length."""
-    name = value.strip()[:MAX_NAME] if isinstance(value, str) else ""
+    name = redact.excerpt(value.strip(), 0, MAX_NAME) if isinstance(value, str) else ""
     if not name:
         return UNKNOWN
     kind = "human" if name.lower() == "user" else "tool" if name.lower() in _TOOLS else "agent"

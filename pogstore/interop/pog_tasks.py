@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from pogstore import redact
 from pogstore.draft import Draft, DraftText, Oddity, TaskDrafts
 from pogstore.interop.pog_fields import MAX_DEPTH, Value, definition_of, source_fields
 from pogstore.interop.pog_history import Moment, definer_of, start_of, told
@@ -98,7 +99,7 @@ def assemble(documents: Sequence[Document], records: Sequence[RecordFile], *, re
 def odd(where: str, faults: Iterable[tuple[str, str]]) -> Iterator[Oddity]:
     """Yields faults as oddities of one place, each once and none too long to print."""
     for code, detail in dict.fromkeys(faults):
-        shown = detail if len(detail) <= MAX_DETAIL else f"{detail[: MAX_DETAIL - 1]}…"
+        shown = detail if len(detail) <= MAX_DETAIL else f"{redact.excerpt(detail, 0, MAX_DETAIL - 1)}…"
         yield Oddity(code=code, where=where, detail=shown)
 
 

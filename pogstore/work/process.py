@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
+from pogstore import redact
 from pogstore.errors import CannotRun, NoSuchProgram
 
 KEPT = 1 << 20
@@ -33,6 +34,8 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _GLANCE = 0.1
 _CHUNK = 1 << 16
 _EDGE = 1000
+_BEYOND = 1 << 17
+"""Bytes that are held beside what is kept, more than a secret is long: one that is cut is found by its other half."""
 
 
 class Finished(NamedTuple):
@@ -49,33 +52,40 @@ class Capture:
     """The beginning and the end of a stream, in bounded memory."""
 
     def __init__(self, limit: int = KEPT) -> None:
-        self._half = limit // 2
+        self._half, self._held = limit // 2, limit // 2 + _BEYOND
         self._first, self._last = bytearray(), bytearray()
         self.size = 0
 
     def add(self, data: bytes) -> None:
         """Takes note of what came next."""
         self.size += len(data)
-        room = self._half - len(self._first)
+        room = self._held - len(self._first)
         self._first += data[:room]
         self._last += data[room:]
-        if len(self._last) > 2 * self._half:
-            del self._last[: -self._half]
+        if len(self._last) > 2 * self._held:
+            del self._last[: -self._held]
 
     @property
     def text(self) -> str:
         """What came, as text; says how many bytes were left out in the middle.
 
-        It is cut at a line or a word if one ends near: half of a secret would pass the rules that find whole ones.
+        It is cut at a line or a word if one ends near, and then without secrets: half of one would pass the rules that
+        find whole ones.
         """
         if self.size <= 2 * self._half:
-            return (self._first + self._last).decode("utf-8", "replace")
-        first, last = self._first, self._last[-self._half :]
-        end = max(first.rfind(mark, len(first) - _EDGE) for mark in (b"\n", b" "))
-        starts = [at for mark in (b"\n", b" ") if (at := last.find(mark, 0, _EDGE)) >= 0]
-        first, last = first[: end + 1] if end >= 0 else first, last[min(starts) + 1 if starts else 0 :]
-        cut = self.size - len(first) - len(last)
-        return f"{first.decode('utf-8', 'replace')}\n[{cut} bytes omitted]\n{last.decode('utf-8', 'replace')}"
+            return bytes(self._first + self._last).decode("utf-8", "replace")
+        first, last = bytes(self._first), bytes(self._first + self._last)[-self._held :]
+        end, start = self._half, len(last) - self._half
+        ends = [at + 1 for mark in (b"\n", b" ") if (at := first.rfind(mark, max(0, end - _EDGE), end)) >= 0]
+        starts = [at + 1 for mark in (b"\n", b" ") if (at := last.find(mark, start, start + _EDGE)) >= 0]
+        end, start = max(ends, default=end), min(starts, default=start)
+        cut = self.size - end - (len(last) - start)
+        return f"{_without_secrets(first, 0, end)}\n[{cut} bytes omitted]\n{_without_secrets(last, start, len(last))}"
+
+
+def _without_secrets(data: bytes, start: int, end: int) -> str:
+    before, kept, after = (part.decode("utf-8", "replace") for part in (data[:start], data[start:end], data[end:]))
+    return redact.excerpt(before + kept + after, len(before), len(before) + len(kept))
 
 
 class Signals:

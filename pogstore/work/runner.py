@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pogstore import model
+from pogstore import model, redact
 from pogstore.draft import DraftText
 from pogstore.errors import BadInput, NoSuchProgram, NoWorkTree, PogError
 from pogstore.model import Ran, Sealed, TaskId
@@ -129,7 +129,7 @@ def _environment(root: Path, command: Command) -> str:
 
 
 def _fields(root: Path, command: Command, finished: Finished, inputs: Matched, outputs: Matched) -> dict[str, object]:
-    name = command.argv[0].rpartition(b"/")[2].decode("utf-8", "replace")[:_LONGEST_NAME]
+    name = redact.excerpt(command.argv[0].rpartition(b"/")[2].decode("utf-8", "replace"), 0, _LONGEST_NAME)
     return {
         "tool": name or "command",
         "class": "shell",

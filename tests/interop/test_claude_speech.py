@@ -75,3 +75,9 @@ def test_the_first_line_that_says_something() -> None:
     assert line_of("x" * 80, 80) == "x" * 80
     assert line_of("x" * 81, 80) == "x" * 79 + "…"
     assert line_of("", 80) == ""
+
+
+def test_no_secret_is_cut_before_it_is_known() -> None:
+    secret = "ghp_" + "16C7e42F29" * 4
+    line = f"Please deploy this to the staging host of ours: {secret} thanks"
+    assert line_of(line, 80) == "Please deploy this to the staging host of ours: [redacted:github-token] thanks"
