@@ -51,7 +51,10 @@ def _in_file(data: bytes) -> Iterator[tuple[int, str]]:
 
 def _in_text(text: str) -> Iterator[tuple[int, str]]:
     for part in _parts(text):
-        yield from ((redact.line_of(part, found.start), found.kind) for found in redact.findings(part))
+        found = redact.findings(part)
+        if (rest := redact.broken_off(part)) is not None:  # a title that was cut before it was redacted
+            found.append(rest)
+        yield from ((redact.line_of(part, one.start), one.kind) for one in found)
 
 
 def _parts(text: str) -> list[str]:

@@ -87,3 +87,11 @@ def test_a_definition_is_judged_text_by_text(one: Clone) -> None:
     assert secrets_in(one.store, task, [stored_text(one, harmless)]) == []
     (place,) = secrets_in(one.store, task, [stored_text(one, f'{{"tags":["{KEY}"],"title":"Reset"}}')])
     assert place.kind == "aws-key-id"
+
+
+def test_a_title_that_was_cut_before_it_was_redacted_is_held_back(one: Clone) -> None:
+    task = one.new()
+    title = f"Please deploy it: ghp_{'4f2a9C' * 4}"
+    (place,) = secrets_in(one.store, task, [stored_text(one, f'{{"title":"{title}…"}}')])
+    assert place.kind == "github-token"
+    assert secrets_in(one.store, task, [stored_text(one, '{"title":"Fix issue 4711 of the…"}')]) == []
