@@ -1,9 +1,7 @@
 """`git pog import`: the records of other tools become tasks and events."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -11,6 +9,7 @@ import msgspec
 
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._options import json_option, pog_command, pog_group
+from pogstore.cli._progress import progress
 from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.draft import Oddity, TaskDrafts
 from pogstore.errors import BadInput
@@ -54,7 +53,7 @@ def pog_task(env: Env, folder: Path, oddities: bool, as_json: bool) -> None:
     if not (folder / LIST).is_dir():
         raise BadInput(f"no {LIST}/ in '{folder}'", "the task files of POG Task lie there", _list_hint(folder))
     reading = read_tasks(files, repository=lowest_root(folder), now=now())
-    with _progress(len(reading.tasks), "tasks") as advance:
+    with progress(len(reading.tasks), "tasks") as advance:
         taken = take(env.store, _Kept(env.store, reading.tasks), progress=lambda _: advance())
     _report(taken, reading.oddities, oddities, as_json)
 
@@ -77,7 +76,7 @@ def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddit
     env.refuse_if_disabled()
     transcripts = list(_transcripts(files))
     sessions = _Sessions(files, transcripts, roots, env.store.layout.work_tree)
-    with _progress(len(transcripts), "transcripts") as advance:
+    with progress(len(transcripts), "transcripts") as advance:
         taken = take(env.store, _Kept(env.store, sessions), progress=lambda _: advance())
     _report(taken, sessions.oddities, oddities, as_json)
 
@@ -159,17 +158,6 @@ def _transcripts(files: Iterable[Path]) -> Iterator[Path]:
             yield from sorted(found for found in path.rglob("*.jsonl") if found.is_file())
         else:
             yield path
-
-
-@contextmanager
-def _progress(length: int, label: str) -> Iterator[Callable[[], None]]:
-    """Shows a progress bar on standard error while a person is watching; it ends full, whatever was skipped."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
-        yield lambda: bar.update(1)
-        bar.update(max(0, length - bar.pos))
 
 
 def _report(taken: Taken, oddities: Sequence[Oddity], every: bool, as_json: bool) -> None:

@@ -5,6 +5,7 @@ import click
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, json_option, pog_command
 from pogstore.cli._plans import EXITS, show_done, show_plan
+from pogstore.cli._progress import LateBar
 from pogstore.history.rollback import apply_rollback, plan_rollback
 
 
@@ -21,7 +22,7 @@ def command(env: Env, names: tuple[str, ...], dry_run: bool, as_json: bool) -> i
     branches are not touched. What the work tree does not hold any more is left alone; if that is everything, nothing
     is recorded. 'git pog undo' takes it back.
     """
-    plan = plan_rollback(env.store, [env.named(name) for name in names])
+    plan = plan_rollback(env.store, [env.named(name) for name in names], LateBar("changes"))
     if dry_run or plan.obstacles:
         return show_plan(plan, as_json)
     return show_done(apply_rollback(env.store, plan, env.by), as_json)

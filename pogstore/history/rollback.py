@@ -4,23 +4,21 @@ Planning reads and gives a value; only `apply_rollback` and `apply_undo` write, 
 rules per path are in `takeout.py`, for people in `docs/explanation/rollback.md`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pogstore import state
 from pogstore.errors import Incomplete, NotFound
-from pogstore.graph import replay_order
 from pogstore.history.blame import effective_times
 from pogstore.history.names import Named
-from pogstore.history.operations import UNDO, Manner, carry_out, last_operation, operation_of, standing, targets_of
+from pogstore.history.operations import UNDO, Manner, carry_out, last_operation, standing
+from pogstore.history.pathhistory import PathHistory
 from pogstore.history.plans import Done, Effect, Obstacle, Plan, TaskPlan
 from pogstore.history.takeout import (
     APPLIED,
     IDENTICAL,
     SKIPPED,
     Case,
-    Told,
     put_back,
-    spelled,
     take_out,
 )
 from pogstore.history.tree import Obstructed, Tree
@@ -29,7 +27,6 @@ from pogstore.model import (
     EventId,
     Opaque,
     Outcome,
-    Path,
     Ran,
     Restored,
     RolledBack,
@@ -43,18 +40,24 @@ from pogstore.store.store import Store
 from pogstore.work.tasks import By
 
 CONFLICTED = "conflicted"
+Progress = Callable[[int, int], None]
 
 
-def plan_rollback(store: Store, named: Sequence[Named]) -> Plan:
+def _untold(_done: int, _total: int) -> None:
+    """Progress that nobody waits for."""
+
+
+def plan_rollback(store: Store, named: Sequence[Named], progress: Progress = _untold) -> Plan:
     """Returns the plan that takes the named events, and what tool calls did for the named tasks, out of the work tree.
 
     The order in which they are named means nothing: the newest goes first, in the order in which blame takes them.
+    `progress` is told how many changes are planned, and of how many, after each.
     Raises `NotFound` for a name without a recorded change, and `Incomplete` where a newer reader is needed.
     """
     with store.one_moment():
         asked = _asked_for(store, named)
         targets = [sealed for sealed in asked if _changes(sealed)]
-        planning = _Planning(store, targets)
+        planning = _Planning(store, targets, progress)
         for sealed in reversed(targets):
             planning.take_out(sealed)
         uncovered = tuple(sealed.event_id for sealed in asked if _is_uncovered(sealed))
@@ -87,13 +90,16 @@ def apply_undo(store: Store, plan: Plan, by: By) -> Done:
 class _Planning:
     """A plan while it is made: the tree as it would be, what came of each target, what stands in the way."""
 
-    def __init__(self, store: Store, targets: Sequence[Sealed]) -> None:
+    def __init__(self, store: Store, targets: Sequence[Sealed], progress: Progress = _untold) -> None:
         self._store, self._targets, self._tree = store, targets, Tree(store)
+        self._progress, self._done = progress, 0
+        self._total = sum(len(_changes(sealed)) for sealed in targets)
         self._came_of: dict[EventId, list[str]] = {sealed.event_id: [] for sealed in targets}
         self._obstacles: list[Obstacle] = []
-        self._history = _History(store)
-        paths = [spelled(change.path) for sealed in targets for change in _changes(sealed)]
-        self._tree.conversion.look_up(path for path in paths if path is not None)
+        paths = [path_bytes(change.path) for sealed in targets for change in _changes(sealed)]
+        known = [path for path in paths if path is not None]
+        self._history = PathHistory(store, known)
+        self._tree.conversion.look_up(path.decode("utf-8", "surrogateescape") for path in known)
 
     def take_out(self, sealed: Sealed) -> None:
         """Plans the inverse of one target."""
@@ -102,6 +108,8 @@ class _Planning:
                 self._came_of[sealed.event_id].append(take_out(self._case(sealed, change)))
             except Obstructed as fault:
                 self._obstruct(sealed, fault)
+            self._done += 1
+            self._progress(self._done, self._total)
 
     def _case(self, sealed: Sealed, change: Change) -> Case:
         names = self._history.moves(change.path, sealed)
@@ -139,68 +147,6 @@ class _Planning:
         later = standing(self._history.after(path, sealed))
         others = tuple(event_id for event_id in later if event_id not in self._came_of)
         self._obstacles.append(Obstacle(path_of(path), fault.reason, sealed.event_id, others))
-
-
-class _History:
-    """The events on each path in the order in which blame takes them, read once."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._on: dict[bytes, list[Sealed]] = {}
-        self._places: dict[bytes, dict[EventId, int]] = {}
-
-    def after(self, path: bytes, sealed: Sealed) -> list[Sealed]:
-        """Returns the events on a path that came after one of them."""
-        events = self._all(path)
-        place = self._places[path].get(sealed.event_id)
-        return [] if place is None else events[place + 1 :]
-
-    def moves(self, path: Path, sealed: Sealed) -> list[str]:
-        """Returns the names to which events after one have moved a file, in order."""
-        names: list[str] = []
-        seen: set[EventId] = set()
-        name, since = path_bytes(path), sealed
-        while name is not None and since.event_id not in seen:
-            seen.add(since.event_id)
-            moved = self._move(name, since)
-            if moved is None:
-                break
-            name, since = moved
-            names.append(name.decode("utf-8", "surrogateescape"))
-        return names
-
-    def told(self, change: Change, names: Sequence[str], sealed: Sealed) -> Told | None:
-        """Returns what the last of our operations that took a change out, or put it back, saw of its file."""
-        paths = {path_bytes(change.path), *(name.encode("utf-8", "surrogateescape") for name in names)}
-        told, is_out = None, {sealed.event_id: False}
-        for operation in self._operations(paths):
-            together = operation_of(self._store, operation)
-            undone = [is_out[target] for each in together for target in targets_of(each) if target in is_out]
-            if not undone:
-                continue
-            is_out |= {each.event_id: not undone[0] for each in together}
-            for done in _changes(operation):
-                if path_bytes(done.path) in paths:
-                    told = Told(done.after, done.before) if undone[0] else Told(done.before, done.after)
-        return told
-
-    def _operations(self, paths: Iterable[bytes | None]) -> list[Sealed]:
-        found = {each.event_id: each for path in paths if path for each in self._all(path) if targets_of(each)}
-        return replay_order(found.values())
-
-    def _all(self, path: bytes) -> list[Sealed]:
-        if path not in self._on:
-            self._on[path] = [found for _, found in effective_times(self._store.events_on(path))]
-            self._places[path] = {found.event_id: at for at, found in enumerate(self._on[path])}
-        return self._on[path]
-
-    def _move(self, name: bytes, since: Sealed) -> tuple[bytes, Sealed] | None:
-        for sealed in self.after(name, since):
-            for change in _changes(sealed):
-                to = path_bytes(change.path)
-                if change.from_ is not None and path_bytes(change.from_) == name and to is not None:
-                    return to, sealed
-        return None
 
 
 def _asked_for(store: Store, named: Iterable[Named]) -> list[Sealed]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from pogstore import codec, state
+from pogstore import state
 from pogstore.graph import replay_order
 from pogstore.history.explanation import Key
 from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep, Kind
@@ -26,11 +26,7 @@ def events_on(store: Store, names: Sequence[bytes]) -> list[Sealed]:
 
     An event may be a part of a longer one, which counts as a whole: whether it is whole, its other parts say.
     """
-    found = {}
-    for name in names:
-        for body in rows.events_on_path(store.index.connection, name):
-            sealed = codec.decode(body)
-            found[sealed.event_id] = sealed
+    found = {sealed.event_id: sealed for several in store.standing_on(names).values() for sealed in several}
     parts = _other_parts(store, found.values())
     used = state.distinct(state.whole(replay_order([*found.values(), *parts])).events).used
     return [sealed for sealed in used if sealed.event_id in found]
@@ -40,7 +36,7 @@ def _other_parts(store: Store, events: Iterable[Sealed]) -> list[Sealed]:
     """Returns the parts of some events' groups that are not among them."""
     have = {sealed.event_id for sealed in events}
     tasks = sorted({sealed.event.task for sealed in events if is_part(sealed)})
-    every = [codec.decode(body) for task in tasks for body in rows.bodies(store.index.connection, task)]
+    every = [sealed for task in tasks for sealed in store.standing_events(task)]
     return [sealed for sealed in every if is_part(sealed) and sealed.event_id not in have]
 
 
@@ -82,7 +78,7 @@ def event_steps(store: Store, events: Iterable[Sealed], names: set[bytes], of_ot
     """Returns the changes of events on some paths, in the order of their effective times."""
     found = []
     for time, sealed in effective_times(events):
-        on_names = changes_of(sealed)
+        on_names = store.decoded.changes_on(sealed, names)
         changes = [(name, each) for each in on_names if (name := path_bytes(each.path)) in names and name]
         moved = _moved_side(each for _, each in changes)
         for name, change in changes:

@@ -208,7 +208,7 @@ def _names(store: Store, events: Iterable[Sealed], head: Oid | None) -> list[byt
 
 def _moved_by_events(store: Store, path: bytes) -> Iterator[bytes]:
     for sealed in store.events_on(path):
-        for change in _changes(sealed):
+        for change in store.decoded.changes_on(sealed, (path,)):
             name = path_bytes(change.path)
             if name is not None and change.from_ is not None and path_bytes(change.from_) == path:
                 yield name

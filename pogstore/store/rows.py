@@ -58,6 +58,12 @@ def bodies(database: sqlite3.Connection, task: TaskId) -> list[bytes]:
     return [row[0] for row in database.execute("SELECT body FROM events WHERE task = ? ORDER BY clock, id", (task,))]
 
 
+def ids_of(database: sqlite3.Connection, task: TaskId) -> list[EventId]:
+    """Returns the ids of a task's events, in replay order."""
+    found = database.execute("SELECT id FROM events WHERE task = ? ORDER BY clock, id", (task,))
+    return [EventId(row[0]) for row in found]
+
+
 def body(database: sqlite3.Connection, event_id: EventId) -> bytes | None:
     """Returns the canonical bytes of one event."""
     row = database.execute("SELECT body FROM events WHERE id = ?", (event_id,)).fetchone()
@@ -79,16 +85,6 @@ def event_ids(database: sqlite3.Connection, prefix: str, limit: int) -> list[Eve
     return [EventId(row[0]) for row in rows]
 
 
-def events_on_path(database: sqlite3.Connection, path: bytes) -> list[bytes]:
-    """Returns the canonical bytes of every event that changed a path, or moved it away, in replay order."""
-    rows = database.execute(
-        "SELECT body FROM events WHERE n IN (SELECT event FROM changes WHERE path = ?"
-        " UNION SELECT event FROM changes WHERE came_from = ?) ORDER BY clock, id",
-        (path, path),
-    )
-    return [row[0] for row in rows]
-
-
 def ids_on_path(database: sqlite3.Connection, path: bytes) -> list[EventId]:
     """Returns the ids of the events that changed a path, or moved it away, in replay order."""
     rows = database.execute(
@@ -97,6 +93,11 @@ def ids_on_path(database: sqlite3.Connection, path: bytes) -> list[EventId]:
         (path, path),
     )
     return [EventId(row[0]) for row in rows]
+
+
+def ids_on_paths(database: sqlite3.Connection, paths: Iterable[bytes]) -> dict[bytes, list[EventId]]:
+    """Returns, for each of some paths, the ids of the events that changed it, or moved it away, in replay order."""
+    return {path: ids_on_path(database, path) for path in dict.fromkeys(paths)}
 
 
 def has_changes(database: sqlite3.Connection) -> bool:

@@ -7,21 +7,29 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pogstore import codec
 from pogstore.draft import Draft, DraftChange, FileVersion, TaskDrafts
 from pogstore.errors import Incomplete, NotFound, NoWorkTree
+from pogstore.history import operations
+from pogstore.history.blame import blame
 from pogstore.history.names import Named
-from pogstore.history.rollback import plan_rollback
-from pogstore.model import EventId, Source
+from pogstore.history.rollback import plan_rollback, plan_undo
+from pogstore.history.trace import trace
+from pogstore.model import EventId, Sealed, Source
+from pogstore.store import decoded
+from pogstore.store import store as store_module
 from pogstore.store.store import open_store
 from pogstore.work.intake import take
 from tests.builders_exchange import append_by_hand, handmade, head_of
 from tests.builders_rollback import (
     AGENT,
+    WORKTREE,
     Bench,
     Benches,
     Files,
@@ -99,6 +107,43 @@ def test_a_conflict_names_the_later_events_in_the_way(bench: Bench) -> None:
     (obstacle,) = bench.plan(first).obstacles
     assert obstacle.later == (over, elsewhere), "what was undone does not stand in the way"
     assert not bench.plan(first, over).obstacles
+
+
+@pytest.mark.parametrize("ask", ["rollback", "undo", "trace", "blame"])
+def test_each_event_is_decoded_once_however_many_files_it_changed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, ask: str
+) -> None:
+    names = [f"gen/f{number}" for number in range(40)]
+    made = bench.step({name: f"file {name}\n".encode() for name in names})
+    gone = bench.step(dict.fromkeys(names))
+    bench.rollback(gone)
+    bench.reopen()
+    sizes: list[int] = []
+
+    def decode(body: bytes) -> Sealed:
+        sizes.append(len(body))
+        return codec.decode(body)
+
+    for module in (store_module, decoded, operations):
+        monkeypatch.setattr(module, "codec", SimpleNamespace(decode=decode))
+    if ask == "rollback":
+        bench.plan(made)
+    elif ask == "undo":
+        plan_undo(bench.store, WORKTREE)
+    elif ask == "trace":
+        trace(bench.store, [bench.store.event(made)])
+    else:
+        for name in names:
+            blame(bench.store, name.encode())
+    # three events with all of the files; whoever names one, or looks for an operation, may read it once more
+    assert sum(size > 1_000 for size in sizes) <= 12, len(sizes)
+
+
+def test_progress_is_told_of_each_change(bench: Bench) -> None:
+    made = bench.step({"a": b"1\n", "b": b"2\n", "c": b"3\n"})
+    told: list[tuple[int, int]] = []
+    plan_rollback(bench.store, [bench.named(made)], lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_task_means_its_tool_calls(bench: Bench) -> None:
