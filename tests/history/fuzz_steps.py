@@ -157,6 +157,7 @@ class Fuzz(World):
         other = step._replace(tree=1 - step.tree, who=PERSON, gone=0)
         name = self.named(other)
         if name is not None:
+            self.clock[0] += SECOND  # in the second in which a call ends it might be the call's own commit
             new, fresh = self._edited(self.lines(other.tree, name), other)
             self._put(other.tree, name, new, fresh, PERSON)
             self._commit(other.tree)
