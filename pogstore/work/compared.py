@@ -15,11 +15,14 @@ from pogstore.store import content
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.work.entries import paths_committed
 from pogstore.work.held import SUBMODULE, Held, Last, oid_text, path_of
+from pogstore.work.made import Made, Span
 from pogstore.work.recorded import Recorded
 from pogstore.work.renames import with_renames
 from pogstore.work.spooled_record import Absent, Head, Record, Seen, Unseen
 
 NO_BEFORE = "no-before"
+MEANWHILE = "committed-meanwhile"
+"""Why it is not known what a call did: it committed, and git does not tell what of it is whose."""
 _WHOLE = "whole"
 
 State = Seen | Absent | Unseen
@@ -123,15 +126,23 @@ def compare(
     """
     if now.reason is not None:
         return Compared(coverage="partial", reason=now.reason, base=base_of(now.head))
-    written = _committed(recorded, begin, now)
+    mine = _made(recorded, begin, now)
+    written = _committed(recorded, begin, now) | _standing(recorded, mine, now)
     found = list(differences(recorded, latest or begin, now, begin, leave, written))
     if _commit(begin) != _commit(now):
         own = [each for each in found if each.path in written and each.path not in now.states]
         listed = [each for each in found if each.path in now.states or each.fault is not None]
-        found = [*own, *_without_brought(recorded, listed, now)]
+        kept = _without_brought(recorded, listed, now)
+        kept += [each for each in listed if each not in kept and _is_made(recorded, mine, each)]
+        found = [*own, *kept]
+    gone = [] if leave else list(_left_behind(recorded, mine, begin, now, written))
+    found += [each for each in gone if each.path not in begin.states]
+    is_all = mine.is_all and all(each.path not in begin.states for each in gone)
     apart = {each.path for each in found if each.last.by_edit and each.last.time > begin.time}
     done = _compared(recorded, (each for each in found if each.path not in apart))
     others = _compared(recorded, (each for each in found if each.path in apart and each.fault is None))
+    if done.coverage == "exact" and not is_all:
+        done = done._replace(coverage="partial", reason=MEANWHILE)
     if done.coverage == "exact" and not done.is_empty:
         done = done._replace(coverage="shared", reason="shell")
     base_from, base = base_of(begin.head), base_of(now.head)
@@ -145,6 +156,40 @@ def _committed(recorded: Recorded, begin: Look, now: Look) -> set[bytes]:
     if old is None or not new or old == new:
         return set()
     return paths_committed(recorded.place.git, old, new, begin.time // 1_000_000)
+
+
+def _made(recorded: Recorded, begin: Look, now: Look) -> Made:
+    """Returns what the commits have that were made between two looks, also those that HEAD has left again."""
+    old, new = _commit(begin), _commit(now)
+    if old is None or new is None:
+        return Made()
+    return recorded.made(Span(old, new, begin.time // 1_000_000, now.time // 1_000_000))
+
+
+def _standing(recorded: Recorded, mine: Made, now: Look) -> set[bytes]:
+    """Returns the paths that hold what was made of them in commits."""
+    paths = (path for path in mine.paths if path not in now.states)
+    return {path for path in paths if recorded.entry_at(now.head, path) == mine.paths[path].after}
+
+
+def _is_made(recorded: Recorded, mine: Made, found: Difference) -> bool:
+    written = mine.paths.get(found.path)
+    return written is not None and recorded.entry_held(written.after).same(found.after)
+
+
+def _left_behind(
+    recorded: Recorded, mine: Made, begin: Look, now: Look, standing: Collection[bytes]
+) -> Iterator[Difference]:
+    """Yields what was committed where HEAD is no more, or was merged with other work: the step is where it was made."""
+    for path, written in mine.paths.items():
+        if path in standing or path in now.states or written.after is None:
+            continue
+        before, after = recorded.entry_held(written.before), recorded.entry_held(written.after)
+        state, noted = begin.states.get(path), recorded.last_noted(path)
+        held = [] if state is None else [recorded.held(state)]
+        held += [] if noted is None else [noted.held]
+        if not any(each.same(after) for each in held) and not recorded.was_recorded(path, after):
+            yield Difference(path, Last(before, 0), after)
 
 
 def _commit(look: Look) -> str | None:

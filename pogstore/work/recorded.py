@@ -20,6 +20,7 @@ from pogstore.work.conversion import Conversion
 from pogstore.work.entries import LITERAL, Entries, Entry, in_history
 from pogstore.work.held import NOTHING, SUBMODULE, Held, Last, oid_text, path_of
 from pogstore.work.ignored import ignored
+from pogstore.work.made import Made, Span, made
 from pogstore.work.spooled_record import Absent, Head, Seen, Unseen
 
 _LINK = "120000"
@@ -58,6 +59,7 @@ class Recorded:
         self._told: dict[EventId, _Told] = {}
         self._ignored: dict[bytes, bool] = {}
         self._bytes: dict[str, bytes] = {}
+        self._made: set[str] = set()
         self._is_fresh = False
 
     def look_up(self, paths: Iterable[bytes]) -> None:
@@ -226,6 +228,13 @@ class Recorded:
         found = self._entries.at(head.commit, path)
         return NOTHING if found is None else self._entry_held(*found)
 
+    def entry_held(self, entry: Entry | None) -> Held:
+        """Returns what an entry of a tree is; a fault where it cannot be read."""
+        try:
+            return NOTHING if entry is None else self._entry_held(*entry)
+        except (NotFound, ObjectDamaged):
+            return Held(fault="missing")
+
     def _entry_held(self, mode: str, oid: Oid) -> Held:
         if mode == SUBMODULE:
             return Held(side=Side(mode=SUBMODULE, commit=oid_text(oid)))
@@ -270,16 +279,23 @@ class Recorded:
         rest: dict[bytes, Entry] = {}
         for path, each in held.items():
             if each.version is None:
-                found |= {path} if each.key is None and self._entry_at(head, path) is None else set()
+                found |= {path} if each.key is None and self.entry_at(head, path) is None else set()
                 continue
             entry = each.version.mode, self.store.objects.name("blob", each.version.data)
-            if entry == self._entry_at(head, path):
+            if entry == self.entry_at(head, path):
                 found.add(path)
             elif self.store.objects.exists(entry[1]):
                 rest[path] = entry
         return found | (in_history(self.place.git, rest, head.commit if head is not None else "") if rest else set())
 
-    def _entry_at(self, head: Head | None, path: bytes) -> Entry | None:
+    def made(self, span: Span) -> Made:
+        """Returns what was committed in a span of time in this work tree; of each commit once."""
+        found = made(self.place.git, self.store.objects, self.place.layout, span, frozenset(self._made))
+        self._made |= found.commits
+        return found
+
+    def entry_at(self, head: Head | None, path: bytes) -> Entry | None:
+        """Returns what a commit has at a path, if that is known."""
         try:
             return self._entries.at(head.commit, path) if head is not None else None
         except (NotFound, ObjectDamaged):
