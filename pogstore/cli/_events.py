@@ -1,12 +1,14 @@
 """Events as lines and as paragraphs."""
 
 import json
+import re
 from collections.abc import Mapping
 
+from pogstore.cli._missing import during, lacks
 from pogstore.cli._render import path_text, safe, short_who, when, who
 from pogstore.cli._values import kind_name
-from pogstore.errors import ObjectDamaged
-from pogstore.model import Change, Checked, Defined, Opaque, Sealed, Side, Text
+from pogstore.errors import NotFound, ObjectDamaged
+from pogstore.model import Change, Checked, Committed, Defined, Noted, Oid, Opaque, Sealed, Side, Text
 from pogstore.store.store import Store
 
 SHORT = 10
@@ -14,6 +16,10 @@ TASK_SHORT = 8
 GIST = 50
 """Characters of a text that stand in one line."""
 NOT_HERE = "(not here: private, erased or not fetched)"
+_HUMAN = ("last_assistant_message", "message", "reason", "source", "agent_type", "trigger")
+"""The members of a hook's call that a person can read, the best first."""
+_LARGEST_COMMIT = 1 << 20
+_OID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _WORDS = ("tool", "status", "verdict", "topic")
 
 
@@ -27,7 +33,9 @@ def event_line(sealed: Sealed, store: Store | None = None, *, with_task: bool = 
     task = f"{safe(event.task[:TASK_SHORT])} " if with_task else ""
     words = safe(headline(sealed))
     said = safe(gist(store, sealed)) if store else ""
-    return f"{sealed.event_id[:SHORT]} {task}{moment} {words}{': ' + said if said else ''}  ({short_who(event.actor)})"
+    lacking = lacks(event) if getattr(event, "coverage", None) in ("partial", "none") else None
+    words += (f": {said}" if said else "") + (f" [{lacking}]" if lacking else "")
+    return f"{sealed.event_id[:SHORT]} {task}{moment} {words}  ({short_who(event.actor)})"
 
 
 def gist(store: Store, sealed: Sealed) -> str:
@@ -35,6 +43,8 @@ def gist(store: Store, sealed: Sealed) -> str:
     event = sealed.event
     if isinstance(event, Checked):
         return f"item {event.item + 1}" + ("" if event.done else " not done")
+    if isinstance(event, Committed):
+        return _subject(store, event) or ""
     names = [getattr(event, name, None) for name in ("definition", "text", "outcome", "reason")]
     text = next((name for name in names if isinstance(name, Text)), None)
     try:
@@ -43,6 +53,8 @@ def gist(store: Store, sealed: Sealed) -> str:
         return ""
     if said is not None and isinstance(event, Defined):
         said = _title(said)
+    if said is not None and isinstance(event, Noted) and event.source is not None and said.startswith("{"):
+        said = _of_hook(said)
     first = (said or "").strip().split("\n", 1)[0]
     return first if len(first) <= GIST else first[: GIST - 1] + "…"
 
@@ -54,6 +66,29 @@ def _title(definition: str) -> str:
         return ""
 
 
+def _of_hook(payload: str) -> str:
+    """Returns what a person can read of a hook's call that was kept as it came: no names of files, no ids."""
+    try:
+        members = json.loads(payload, strict=False)
+    except (ValueError, RecursionError):
+        return ""  # it was cut
+    said = (members.get(name) for name in _HUMAN) if isinstance(members, dict) else ()
+    return next((value for value in said if isinstance(value, str) and value.strip()), "")
+
+
+def _subject(store: Store, event: Committed) -> str | None:
+    """Returns the first line of a commit's message; nothing if the commit is not here."""
+    oid = event.commit.rpartition("_")[2]
+    if not _OID.fullmatch(oid):
+        return None
+    try:
+        kind, data = store.objects.read(Oid(oid), _LARGEST_COMMIT)
+    except (NotFound, ObjectDamaged):
+        return None
+    message = data.partition(b"\n\n")[2].strip() if kind == "commit" else b""
+    return message.split(b"\n", 1)[0].decode("utf-8", "replace")
+
+
 def headline(sealed: Sealed) -> str:
     """Returns the kind of an event with its tool or status and the paths that it changed; not escaped."""
     event = sealed.event
@@ -61,13 +96,17 @@ def headline(sealed: Sealed) -> str:
     changes: tuple[Change, ...] = getattr(event, "changes", ())
     if changes:
         words.append(path_text(changes[0].path) + (f" and {len(changes) - 1} more" if len(changes) > 1 else ""))
+    if isinstance(event, Committed):
+        words.append(event.commit.rpartition("_")[2][:SHORT])
     if getattr(event, "ok", None) is False:
         words.append("failed")
     return " ".join(words)
 
 
-def render_event(sealed: Sealed, texts: Mapping[str, str | None], *, indent: str = "    ") -> list[str]:
-    """Returns an event with its texts, as `git log` shows a commit."""
+def render_event(
+    sealed: Sealed, texts: Mapping[str, str | None], store: Store | None = None, *, indent: str = "    "
+) -> list[str]:
+    """Returns an event with its texts, as `git log` shows a commit; with a store, what a commit is about."""
     event = sealed.event
     lines = [f"event {sealed.event_id}", f"Task:   {event.task}", f"Actor:  {who(event.actor)}"]
     lines += [f"Date:   {when(event.time, event.offset)}", f"Clock:  {event.clock}"]
@@ -75,7 +114,9 @@ def render_event(sealed: Sealed, texts: Mapping[str, str | None], *, indent: str
         lines.append("Note:   needs a newer pogstore to be understood")
     elif event.inferred:
         lines.append("Note:   inferred by an importer")
-    lines += ["", indent + safe(headline(sealed))]
+    lines += [f"Note:   {said}" for said in (lacks(event), during(event)) if said]
+    subject = _subject(store, event) if store and isinstance(event, Committed) else None
+    lines += ["", indent + safe(f"{headline(sealed)}{': ' + subject if subject else ''}")]
     lines += [f"{indent}{change_line(change)}" for change in getattr(event, "changes", ())]
     for name, text in texts.items():
         shown = NOT_HERE if text is None else _indented(text) if name == "definition" else text

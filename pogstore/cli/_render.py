@@ -144,7 +144,7 @@ def who(actor: Actor | None) -> str:
     if actor is None:
         return name
     name += f" ({safe(actor.model)})" if actor.model else ""
-    if actor.type != "human" and actor.on_behalf_of:
+    if actor.type != "human" and actor.on_behalf_of and actor.name:
         name += f" for {safe(actor.on_behalf_of.name)}"
     return name
 

@@ -54,7 +54,11 @@ def command(
         several = len({sealed.event.task for sealed in events}) > 1
         env.page(event_line(sealed, env.store, with_task=several) for sealed in events)
     else:
-        env.page(line for sealed in events for line in [*render_event(sealed, texts_of(env.store, sealed)), ""])
+        env.page(line for sealed in events for line in _paragraph(env, sealed))
+
+
+def _paragraph(env: Env, sealed: Sealed) -> list[str]:
+    return [*render_event(sealed, texts_of(env.store, sealed), env.store), ""]
 
 
 def _check(wanted: Sequence[str], events: Sequence[Sealed]) -> None:

@@ -42,7 +42,7 @@ def _show_event(env: Env, event_id: EventId, as_json: bool) -> None:
     if as_json:
         echo_json(event_value(sealed) | {"texts": texts})
         return
-    env.page(render_event(sealed, texts))
+    env.page(render_event(sealed, texts, env.store))
 
 
 def _show_task(env: Env, task: TaskId, every: bool, as_json: bool) -> None:

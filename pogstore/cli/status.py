@@ -79,6 +79,12 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
         _show(env, active, counts)
         for line in _said(capture):
             echo(line)
+        for line, hint in _missing.said_gaps(capture.gaps):
+            echo(line)
+            if hint:
+                tell(f"hint: {hint}")
+        for path in _aside(capture):
+            echo(path)
         _hint(capture, acknowledged_now=seen)
         for ref, reason in faults:
             echo(f"damaged: {safe(ref)}: {safe(reason)}")
@@ -111,15 +117,15 @@ def _said(capture: Capture) -> Iterator[str]:
     if capture.pending:
         yield f"pending: {capture.pending}"
     yield from _missing.said_losses(capture.losses, capture.seen)
-    yield from _missing.said_gaps(capture.gaps)
+
+
+def _aside(capture: Capture) -> Iterator[str]:
     if capture.set_aside:
         yield f"set aside: {counted(len(capture.set_aside), 'damaged part')} of records, each in a file"
         yield from (f"  {safe(path)}" for path in capture.set_aside)
 
 
 def _hint(capture: Capture, *, acknowledged_now: bool) -> None:
-    for hint in _missing.hints(capture.gaps):
-        tell(f"hint: {hint}")
     if acknowledged_now:
         tell("what was not captured so far is not told again")
     elif capture.gaps or any(map(capture.seen.new, capture.losses)):

@@ -100,6 +100,7 @@ def test_an_actor_has_a_short_and_a_long_name() -> None:
     assert who(agent) == "claude<U+001B>[31m (opus) for Ada"
     assert who(Actor(type="human", name="Ada", on_behalf_of=ada)) == "Ada"
     assert who(Actor(type="human", on_behalf_of=ada)) == "Ada"
+    assert who(Actor(type="unknown", on_behalf_of=ada)) == "Ada", "a commit is nobody's for himself"
     assert who(Actor(type="tool")) == "tool"
     assert who(None) == short_who(None) == "unknown"
 

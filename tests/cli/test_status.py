@@ -1,13 +1,14 @@
 """`git pog status`: what was not captured, in words, until a person has seen it."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from pogstore.cli import _missing
 from pogstore.store.gaps import Gap
-from pogstore.work import githooks, spool
+from pogstore.work import compared, githooks, recorded, spool, watched
 from pogstore.work.acknowledged import Seen
 from pogstore.work.spooled import Loss
 from tests.cli.conftest import Here
@@ -35,7 +36,7 @@ def test_a_loss_is_told_until_it_was_seen_and_a_new_one_again(here: Here, repo: 
     assert told(here) == []
     assert "--seen" not in here("status").stderr
     lose(repo)
-    assert told(here) == ["not recorded: 1 step, last on 2026-01-05 09:00:00 +0000: the disk was full"]
+    assert told(here) == ["not recorded: 1 hook call, last on 2026-01-05 09:00:00 +0000: the disk was full"]
     found = here("status", "--json").json
     assert found["new_losses"] == {"full": 1}
     assert [each["times"] for each in found["losses"]] == [3, 1], "the counts stay"
@@ -93,12 +94,29 @@ def test_a_week_later_it_is_history(here: Here, repo: Repo) -> None:
 
 def test_every_reason_has_words_and_an_unknown_one_is_shown_safely() -> None:
     gaps = [Gap(reason, "none", 1, STARTED) for reason in _missing.WHY_PARTIAL] + [Gap("\x1b[31m", "none", 1, STARTED)]
-    *known, unknown = _missing.said_gaps(gaps)
+    *known, unknown = (line for line, _ in _missing.said_gaps(gaps))
     assert all(
         line.startswith("recorded without effects: 1 step, last on 2026-01-05 09:00:00 +0000: ") for line in known
     )
     assert unknown.endswith(": <U+001B>[31m")
-    assert len(list(_missing.hints(gaps + gaps))) == len(set(_missing.hints(gaps)))
+    told = [hint for _, hint in _missing.said_gaps(gaps + gaps) if hint]
+    assert len(told) == len(set(told)) > 5, "each hint is said once"
+
+
+def test_a_hint_stands_beside_its_line(here: Here, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [Gap("ignored", "partial", 1, STARTED), Gap("nested-repository", "partial", 2, STARTED)]
+    monkeypatch.setattr("pogstore.store.gaps.gaps", lambda *_: found)
+    monkeypatch.setattr(sys, "stderr", sys.stdout)
+    lines = here("status").stdout.splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith("recorded in part: 1 step"))
+    assert lines[at + 1] == "hint: name it in the scope of a task, if it is to be recorded"
+    assert lines[at + 2].endswith(": the file is in a repository of its own")
+    assert lines[at + 3] == "hint: run 'git pog init' there too"
+
+
+def test_every_reason_that_is_written_has_words() -> None:
+    written = {*recorded._FAULTS.values(), "still-running", "shell", compared.MEANWHILE, watched.ANOTHER_CALL}
+    assert written <= _missing.WHY_PARTIAL.keys()
 
 
 def test_a_guard_that_is_gone_is_told(here: Here, repo: Repo) -> None:
