@@ -14,10 +14,11 @@ from pogstore.errors import NotFound
 from pogstore.history.attribution import Attribution
 from pogstore.history.explanation import UNKNOWN, Key, Owner
 from pogstore.history.former import History, history_of
+from pogstore.history.past import Past
 from pogstore.history.stream import CommitStep, EventStep, steps
 from pogstore.history.streamed import ABSENT, OfOthers, commit_steps, event_steps, events_on, is_part
 from pogstore.model import EventId, Oid
-from pogstore.store import gitlog, rows
+from pogstore.store import rows
 from pogstore.store.hunks import KeptHunks
 from pogstore.store.libgit2 import differ, line_hunks
 from pogstore.store.store import MAX_CONTENT, Store
@@ -60,11 +61,15 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 _kept = msgspec.msgpack.Decoder(_Kept)
 
 
-def attributed(store: Store, question: Question) -> Attributed:
-    """Returns the owner of each line of a content, UNKNOWN where no event and no step explains it."""
+def attributed(store: Store, question: Question, past: Past | None = None) -> Attributed:
+    """Returns the owner of each line of a content, UNKNOWN where no event and no step explains it.
+
+    `past` is what is known of the tip's history, for who asks about many files.
+    """
     if not rows.has_changes(store.index.connection):
         return _nobody(question)
-    history = history_of(store, question.tip, question.path, is_new=question.is_new)
+    past = past or Past(store, question.tip)
+    history = history_of(store, question.tip, question.path, is_new=question.is_new, past=past)
     newest = rows.newest_on_paths(store.index.connection, history.names)
     if not newest:
         return _nobody(question)
@@ -72,7 +77,7 @@ def attributed(store: Store, question: Question) -> Attributed:
     kept = _recalled(store, key)
     if kept is not None:
         return kept
-    found, whole = _attribute(store, question, history)
+    found, whole = _attribute(store, question, history, past)
     if whole:
         _keep(store, key, found)
     return found
@@ -112,9 +117,9 @@ def _keep(store: Store, key: str, found: Attributed) -> None:
     rows.keep_memos(store.index.connection, MEMO, {key: msgspec.msgpack.encode(kept)})
 
 
-def _attribute(store: Store, question: Question, history: History) -> tuple[Attributed, bool]:
+def _attribute(store: Store, question: Question, history: History, past: Past) -> tuple[Attributed, bool]:
     """Returns the answer, and whether it rests on nothing but what its key names."""
-    stream, whole = stream_of(store, question.tip, history)
+    stream, whole = stream_of(store, history, past)
     missing: list[Key] = []
 
     def read(key: Key) -> bytes | None:
@@ -137,7 +142,7 @@ def _attribute(store: Store, question: Question, history: History) -> tuple[Attr
     attribution.replay(stream)
     keys = _keys(store, question.content)
     target = next((key for key in keys if attribution.knows(key)), keys[0])
-    head = gitlog.blob_at(store.git, question.tip, question.path) if question.tip else None
+    head = past.blob(question.path)
     now = max((step.time for step in stream), default=0)
     owners = attribution.owners(target, question.content, [head] if head else [], now)
     hunks.save()
@@ -145,11 +150,10 @@ def _attribute(store: Store, question: Question, history: History) -> tuple[Attr
     return Attributed(runs, [EventId(event) for event in attribution.absent]), whole and not missing
 
 
-def stream_of(store: Store, tip: Oid | None, history: History) -> tuple[list[EventStep | CommitStep], bool]:
+def stream_of(store: Store, history: History, past: Past) -> tuple[list[EventStep | CommitStep], bool]:
     """Returns the steps of a file, and whether they rest on the events of its paths alone: parts wait for others."""
     of_others = OfOthers(history.former)
-    found = gitlog.path_commits(store.git, tip, history.names) if tip else []
-    commits = [commit for commit in found if not of_others.has_commit(commit)]
+    commits = [commit for commit in past.commits(history.names) if not of_others.has_commit(commit)]
     events = events_on(store, history.names)
     stream = steps(event_steps(store, events, set(history.names), of_others), commit_steps(commits))
     return stream, not any(map(is_part, events))

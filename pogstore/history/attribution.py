@@ -229,15 +229,16 @@ class Attribution:
             known.owners = self._committed(step, known.owners, parents)
         known.committed = True
         self._written.add(step.commit, Place(step.after, None))
-        self._landed.update(owner for owner in known.owners if owner in self._event_times)
+        self._landed.update(owner for owner in set(known.owners) if owner in self._event_times)
         self._remember(step.after)
 
     def _committed(self, step: CommitStep, owners: list[Owner], parents: list[Key]) -> list[Owner]:
-        found = [UNKNOWN if owner in self._commit_times else owner for owner in owners]
-        found = [UNKNOWN if self._is_withheld(owner, step) else owner for owner in found]
+        withheld = {owner for owner in set(owners) if self._is_withheld(owner, step)}
+        found = [UNKNOWN if owner in self._commit_times or owner in withheld else owner for owner in owners]
         found = self._kept(step.after or "", found, parents)
         kept = [owner or before for owner, before in zip(found, owners, strict=True)]
-        return [step.commit if owner == UNKNOWN or self._is_withheld(owner, step) else owner for owner in kept]
+        nobody = {owner for owner in set(kept) if owner == UNKNOWN or self._is_withheld(owner, step)}
+        return [step.commit if owner in nobody else owner for owner in kept]
 
     def _kept(self, key: Key, owners: Sequence[Owner], parents: Sequence[Key]) -> list[Owner]:
         """Returns owners joined with those of the lines that are unchanged since some parents."""

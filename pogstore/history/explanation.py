@@ -4,7 +4,7 @@ The rounds know versions and diffs, and nothing of events, time or storage: who 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from pogstore.history.lines import is_trivial, normal, score, split
@@ -233,5 +233,5 @@ def matches(hunks: Hunks, new_total: int) -> Block:
     return [pair for block in blocks(hunks, new_total) for pair in block]
 
 
-def _ended(normals: Iterable[bytes]) -> bytes:
-    return b"".join(line + b"\n" for line in normals)
+def _ended(normals: Sequence[bytes]) -> bytes:
+    return b"\n".join([*normals, b""])

@@ -1,5 +1,6 @@
 """The names that a file had before: by git's renames, and by those that events recorded."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -7,6 +8,7 @@ import msgspec
 
 from pogstore import digest
 from pogstore.errors import GitFailed
+from pogstore.history.past import Past
 from pogstore.model import Oid
 from pogstore.store import gitlog, rows
 from pogstore.store.gitlog import FormerName
@@ -29,7 +31,9 @@ class History(NamedTuple):
     altered: str
 
 
-def history_of(store: Store, tip: Oid | None, path: bytes, *, is_new: bool = False) -> History:
+def history_of(
+    store: Store, tip: Oid | None, path: bytes, *, is_new: bool = False, past: Past | None = None
+) -> History:
     """Returns a path and its older names, by git's renames and by those that events recorded.
 
     With `is_new` the path may not be in the tip yet: then what git would commit as its rename counts, and so do the
@@ -39,7 +43,7 @@ def history_of(store: Store, tip: Oid | None, path: bytes, *, is_new: bool = Fal
     altered = altered_history(store)
     if tip is None:
         return History(_with_recorded(store, [path]), [], altered)
-    former = _former_names(store, tip, path, altered)
+    former = [] if past is not None and past.never_renamed(path) else _former_names(store, tip, path, altered)
     names = [path, *(each.name for each in former)]
     if not is_new or former:
         return History(_with_recorded(store, names), former, altered)
@@ -80,6 +84,13 @@ def _former_names(store: Store, tip: Oid, path: bytes, altered: str) -> list[For
         return gitlog.older_names(store.git, tip, path, alike=gitlog.EXACT)
     rows.keep_memos(store.index.connection, NAMES_MEMO, {key: msgspec.json.encode(names)})
     return names
+
+
+def keep_never_renamed(store: Store, tip: Oid, paths: Iterable[bytes]) -> None:
+    """Remembers of many paths that git knows no other name for them."""
+    altered = altered_history(store)
+    none = msgspec.json.encode([])
+    rows.keep_memos(store.index.connection, NAMES_MEMO, {f"{tip}:{path.hex()}{altered}": none for path in paths})
 
 
 def altered_history(store: Store) -> str:

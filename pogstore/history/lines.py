@@ -1,6 +1,10 @@
 """Lines of a file as attribution sees them: split as git splits, compared without white space, weighed by letters."""
 
+from functools import lru_cache
+
 SHORT = 3
+REMEMBERED = 1 << 15
+"""So many lines are remembered: the versions of a file have most of theirs in common."""
 _COMMON = frozenset(
     text.replace(" ", "").encode()
     for text in ("return nil", "} else {", "return", "break", "continue", "pass", "else:", "try:", "end", "fi", "done",
@@ -19,16 +23,19 @@ def split(content: bytes) -> list[bytes]:
     return [*found, last] if last else found
 
 
+@lru_cache(REMEMBERED)
 def normal(line: bytes) -> bytes:
     """Returns a line without any white space."""
     return line.translate(None, _SPACES)
 
 
+@lru_cache(REMEMBERED)
 def score(line: bytes) -> int:
     """Returns how many letters and digits a line has; a byte over 127 counts as one."""
     return len(line.translate(None, _SIGNS))
 
 
+@lru_cache(REMEMBERED)
 def is_trivial(line: bytes) -> bool:
     """Says whether a line stands in too many files to say who wrote it."""
     bare = normal(line)

@@ -41,7 +41,7 @@ class Vector:
     def forget(self) -> None:
         """Gives up the list of all lines."""
         if self._base is None and self._listed is not None:
-            runs = [(owner, sum(1 for _ in run)) for owner, run in groupby(self._listed)]
+            runs = [(owner, len(list(run))) for owner, run in groupby(self._listed)]
             self._owners, self._counts = [owner for owner, _ in runs], array("L", [count for _, count in runs])
         self._listed = None
 

@@ -5,6 +5,7 @@ Every answer is parsed into values of ours; paths are bytes as git keeps them. K
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from pogstore.errors import GitFailed, NotFound
@@ -17,6 +18,8 @@ RENAME = "-M60%"
 
 EXACT = "-M100%"
 """The same for files that did not change, which can be found without reading them."""
+
+_FILES = (b"100644", b"100755", b"100664")
 
 SUBMODULE = b"160000"
 """The mode of a submodule, whose oid is a commit of another repository."""
@@ -212,10 +215,23 @@ def staged_name(git: Git, tip: Oid, path: bytes) -> bytes | None:
     return next((older for older, newer in zip(fields[1::3], fields[2::3], strict=False) if newer == path), None)
 
 
-def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]:
+def files_of(git: Git, commit: Oid) -> dict[bytes, Oid]:
+    """Returns the files of a commit with their blobs, but for symbolic links and submodules."""
+    records = git.run("ls-tree", "-r", "-z", "--full-tree", commit).stdout.split(b"\0")[:-1]
+    found = {}
+    for record in records:
+        head, _, name = record.partition(b"\t")
+        mode, _, oid = head.split()
+        if mode in _FILES:
+            found[name] = Oid(oid.decode())
+    return found
+
+
+def path_commits(git: Git, tip: Oid, paths: Sequence[bytes], limit: int | None = None) -> list[PathCommit]:
     """Returns every commit behind a tip that changed one of some paths, against each of its parents, parents first.
 
-    What lies below one of the paths, where that was once a directory, is left out.
+    What lies below one of the paths, where that was once a directory, is left out. Without paths it is all that every
+    commit changed, at most `limit` changes.
     """
     done = git.run(
         "log", *PLAIN_LOG, "--no-follow", "--topo-order", "--reverse", "--full-history", "--diff-merges=separate",
@@ -223,7 +239,8 @@ def path_commits(git: Git, tip: Oid, paths: Sequence[bytes]) -> list[PathCommit]
         "--format=%x00commit%x01%H%x01%ct%x01%at%x01%P%x00", tip, "--", *map(_text, paths), env=LITERAL,
     )  # fmt: skip
     wanted = set(paths)
-    return [row for row in _parse_log(done.stdout) if row.path in wanted]
+    rows = (row for row in _parse_log(done.stdout) if not wanted or row.path in wanted)
+    return list(islice(rows, limit))
 
 
 def _parse_log(output: bytes) -> Iterator[PathCommit]:
