@@ -14,6 +14,7 @@ from pogstore.agents import behind
 from pogstore.agents.dialect import DIALECTS, Step, understand
 from pogstore.work import look as looking
 from pogstore.work import sighting, spool
+from pogstore.work.listed import is_bare
 
 TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
 
@@ -182,6 +183,8 @@ class _Told:
         """Returns what is seen of a work tree: all of it, if any file may be another and there is time, or what was
         named.
         """
+        if is_bare(place[1], place[2]):  # then nothing there is a file of a work tree
+            return looking.Look(place[1], b"", b"", [])
         if self.step.whole and patience:
             found = self._whole(place, max_blob, patience)
             if found.look != b"whole":

@@ -192,6 +192,16 @@ class Modes:
         return said if said in REGULAR else REGULAR[0]
 
 
+def is_bare(git_dir: bytes, common_dir: bytes) -> bool:
+    """Says whether a git dir has no work tree of its own, whatever points to it; a linked one always has one."""
+    if git_dir != common_dir:
+        return False
+    settings: dict[bytes, bytes] = {}
+    for path in (common_dir + b"/config", git_dir + b"/config.worktree"):
+        settings.update(_core_settings(path))
+    return settings.get(b"bare", b"false") not in _NO and not settings.get(b"worktree")
+
+
 def _core_settings(path: bytes) -> list[tuple[bytes, bytes]]:
     try:
         file = os.open(path, _FILE & ~os.O_NOFOLLOW)

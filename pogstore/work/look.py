@@ -103,6 +103,7 @@ def look(place: sighting.Place, max_blob: int, timeout: float = TIMEOUT) -> Look
 def _whole(place: sighting.Place, private: looked.Private, max_blob: int, deadline: float) -> Look:
     root, git_dir, common_dir = place
     head, entries = _listing(place, private, deadline)
+    _leave_out_git_dirs(entries, place)
     if len(entries) > MOST_PATHS:
         raise OverflowError(MOST_PATHS)
     try:
@@ -117,6 +118,17 @@ def _whole(place: sighting.Place, private: looked.Private, max_blob: int, deadli
     finally:
         folders.close()
     return Look(git_dir, head, _WHOLE, found, reader.found if reader.found != known else None)
+
+
+def _leave_out_git_dirs(entries: dict[bytes, tuple[int, bytes]], place: sighting.Place) -> None:
+    """Takes out what lies in a git dir that is not called `.git`: the repository's own, and others that git lists."""
+    root = place[0].rstrip(b"/") + b"/"
+    own = [path[len(root) :] + b"/" for path in place[1:] if path.startswith(root)]
+    heads = [path for path, (said, mode) in entries.items() if path.endswith(b"/HEAD") and not mode and said == _FILE]
+    own += [path[:-4] for path in heads if sighting.looks_like_git_dir(root + path[:-5])]
+    if own:
+        for path in [path for path in entries if path.startswith(tuple(own))]:
+            del entries[path]
 
 
 def _listing(place: sighting.Place, private: looked.Private, deadline: float) -> Listing:

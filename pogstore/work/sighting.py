@@ -4,7 +4,7 @@ Lies on the path of every hook: see `spool.py`. It never follows a link out of t
 reads no configuration; what git means by a path (conversion, ignored, sparse) is settled when the spool is drained.
 """
 # `pathlib` would cost a hook more than all it does
-# ruff: noqa: PTH114, PTH116, PTH118, PTH120
+# ruff: noqa: PTH112, PTH114, PTH116, PTH118, PTH120
 
 import os
 import stat
@@ -108,7 +108,24 @@ def _below(root: bytes, path: bytes) -> bytes:
     if not path.startswith(prefix):
         return b""
     name = path[len(prefix) :]
-    return b"" if b".git" in name.lower().split(b"/") else name
+    return b"" if is_gits_own(root, name) else name
+
+
+def is_gits_own(root: bytes, name: bytes) -> bool:
+    """Says whether a path relative to a root lies in a git dir, whatever that is called."""
+    if b".git" in name.lower().split(b"/"):
+        return True
+    at = name.rfind(b"/")
+    while at > 0:
+        if looks_like_git_dir(os.path.join(root, name[:at])):
+            return True
+        at = name.rfind(b"/", 0, at)
+    return False
+
+
+def looks_like_git_dir(path: bytes) -> bool:
+    """Says whether a folder has what git wants of a git dir of its own."""
+    return os.path.lexists(path + b"/HEAD") and os.path.isdir(path + b"/objects") and os.path.isdir(path + b"/refs")
 
 
 def _state(root: bytes, name: bytes, max_blob: int) -> bytes:

@@ -234,3 +234,32 @@ def test_an_agent_that_says_everything_is_understood(enabled: Repo) -> None:
     generic(payload, {"POG_TASK": "@"})
     (record,) = records(enabled)
     assert (record.agent, record.event, record.payload, record.task) == ("generic", "prompt", payload, "@")
+
+
+def test_a_folder_of_work_trees_beside_a_bare_repository_is_not_looked_at(repo: Repo, tmp_path: Path) -> None:
+    """Case PC-70."""
+    folder = tmp_path / "p"
+    folder.mkdir()
+    repo.git("clone", "--quiet", "--bare", str(repo.path), str(folder / ".bare"))
+    (folder / ".git").write_text("gitdir: ./.bare\n")
+    Repo(folder).git("worktree", "add", "--quiet", "wt", "main")
+    # as the helpers expect it: the git dir under its usual name, by a link
+    bare = Repo(tmp_path / "by_link")
+    bare.path.mkdir()
+    (bare.path / ".git").symlink_to(folder / ".bare")
+    spooled.prepare(directory(bare))
+    call(shell("PreToolUse", folder, "cd wt && make"))
+    (folder / "wt" / "new").write_bytes(b"new\n")
+    call(shell("PostToolUse", folder, "cd wt && make"))
+    call(said("Stop", folder))
+    found = records(bare)
+    assert [(record.root, record.look, record.extra.get("aside")) for record in found] == [
+        (str(folder).encode(), None, None),
+        (str(folder / "wt").encode(), "whole", b"1"),
+        (str(folder).encode(), None, None),
+        (str(folder / "wt").encode(), "whole", b"1"),
+        (str(folder).encode(), None, None),
+    ]
+    assert seen(found[3]) == {b"new": b"new\n"}
+    call(edit("PreToolUse", folder, folder / "notes"))
+    assert not records(bare)[-1].states

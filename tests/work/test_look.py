@@ -327,6 +327,22 @@ def test_git_dirs_are_refused_however_they_are_written(repo: Repo) -> None:
     assert held(repo) == {b"a/.gitx": ("100644", b"x")}
 
 
+def test_git_dirs_of_any_name_are_not_looked_into(repo: Repo, tmp_path: Path) -> None:
+    """Case PC-70."""
+    write(repo, "x/config", b"no git dir\n")
+    repo.git("init", "--quiet", "--bare", "x/mirror")
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    made = Repo(moved)
+    made.git("init", "--quiet", "--separate-git-dir", "data")
+    write(made, "mine", b"mine\n")
+    assert list(states(repo)) == [b"x/config"]
+    assert list(states(made)) == [b"mine"]
+    for path in ("x/mirror/config", "x/mirror/refs/heads/main"):
+        assert sighting.states(os.fsencode(repo.path), os.fsencode(repo.path / path), MAX) == []
+    assert len(sighting.states(os.fsencode(repo.path), os.fsencode(repo.path / "x/config"), MAX)) == 1
+
+
 def test_a_nested_repository_is_marked_and_no_git_runs_in_it(repo: Repo) -> None:
     """What lies in a work tree must not decide which programs an agent's hook runs."""
     repo.git("init", "--quiet", "nested")
