@@ -85,11 +85,15 @@ def look(place: sighting.Place, max_blob: int, timeout: float = TIMEOUT) -> Look
     """
     deadline = time.monotonic() + timeout
     private = looked.Private(place[1])
+    head = head_of(place[1], place[2])
     try:
-        return _whole(place, private, max_blob, deadline)
+        if not private.is_vast(head):
+            return _whole(place, private, max_blob, deadline)
+        reason = b"too-many"
     except TimeoutError:
         reason = b"timeout"
     except OverflowError:
+        private.set_vast(head)
         reason = b"too-many"
     except FileNotFoundError:
         reason = b"no-git"

@@ -4,7 +4,7 @@ A copy of the user's index that git may refresh, so that it never has a reason t
 files that were read looked like. Lies on the path of every hook: see `spool.py`.
 """
 # `pathlib` would cost a hook more than all it does
-# ruff: noqa: PTH102
+# ruff: noqa: PTH102, PTH116
 
 import errno
 import fcntl
@@ -23,7 +23,9 @@ WAIT = 0.25
 """Seconds that a look waits for another one in the same work tree; then it does without the copy."""
 FOLDER = b"/pog"
 INDEX = b"index"
-COPIED, LOOKED, LOCK = b"index.of", b"looked", b"look.lock"
+COPIED, LOOKED, LOCK, VAST = b"index.of", b"looked", b"look.lock", b"vast"
+PAUSE = 60
+"""Seconds for which a work tree that had too much to tell is not asked again, unless HEAD or the index changes."""
 LARGEST = 64 * 1024 * 1024
 """Bytes of an index that is copied."""
 MARGIN = 2_000_000_000
@@ -120,6 +122,25 @@ class Private:
         # the rest of a split index may have submodules, too
         self._refreshed = _GITLINK not in data and _SPLIT not in data
         return _replace(self._folder, COPIED, b"%b %d" % (of, self._refreshed))
+
+    def is_vast(self, head: bytes) -> bool:
+        """Says whether there was too much to tell a moment ago, and nothing of git's has changed since."""
+        of, _, at = _contents(self._folder, VAST).rpartition(b" ")
+        return at.isdigit() and 0 <= time.time() - int(at) < PAUSE and of == self._state(head)
+
+    def set_vast(self, head: bytes) -> None:
+        """Remembers that there was too much to tell."""
+        if self._folder >= 0:
+            try:
+                _replace(self._folder, VAST, b"%b %d" % (self._state(head), time.time()))
+            except OSError:
+                return
+
+    def _state(self, head: bytes) -> bytes:
+        try:
+            return head + b" " + stat_text(os.stat(self._git_dir + b"/index"))
+        except OSError:
+            return head
 
     def load(self) -> "dict[bytes, Known]":
         """Returns what is known of the files that were read; nothing if that is damaged."""

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pogstore.digest import hexdigest
+from pogstore.store import spawn
 from pogstore.work import listed, look, looked, sighting
 from pogstore.work.spooled_record import Absent, Seen, Unseen, _state
 from tests.conftest import Repo
@@ -711,6 +712,39 @@ def test_too_many_paths_are_not_told(repo: Repo, monkeypatch: pytest.MonkeyPatch
     assert (look_at(repo).look, look_at(repo).states) == (b"partial too-many", [])
     monkeypatch.setattr(look, "_LIMIT", 10)
     assert look_at(repo).look == b"partial too-many"
+
+
+def test_a_work_tree_with_too_much_to_tell_is_not_asked_again_at_once(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "MOST_PATHS", 1)
+    asked: list[bytes] = []
+    run = spawn.run
+
+    def noted(*given: Any, **more: Any) -> bytes | None:
+        asked.append(b"git")
+        return run(*given, **more)
+
+    monkeypatch.setattr(spawn, "run", noted)
+
+    def is_asked() -> bool:
+        asked.clear()
+        found = look_at(repo)
+        assert (found.look, found.states) == (b"partial too-many", [])
+        return bool(asked)
+
+    write(repo, "one", b"1")
+    write(repo, "two", b"2")
+    assert [is_asked(), is_asked()] == [True, False]
+    repo.git("add", "one")
+    assert [is_asked(), is_asked()] == [True, False]
+    repo.git("checkout", "--quiet", "-b", "other")
+    assert [is_asked(), is_asked()] == [True, False]
+    monkeypatch.setattr(looked, "PAUSE", 0)
+    assert is_asked()
+    (repo.path / "two").unlink()
+    found = look_at(repo)
+    assert found.look == b"whole"
 
 
 def test_time_that_is_up_while_files_are_read_leaves_the_rest_unread(
