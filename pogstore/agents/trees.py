@@ -155,7 +155,7 @@ class Tree:
             head = self.recorded.at(at.head, path) if at.head else self.recorded.committed(path)
             before = None if known else head
         else:
-            known = last.held.same(now) or self.recorded.is_committed(path, now)
+            known = self.recorded.is_same(path, last.held, now) or self.recorded.is_committed(path, now)
             before = None if known else last.held
         return before if before is not None and before.fault is None and before.side is None else None
 

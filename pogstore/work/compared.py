@@ -232,7 +232,7 @@ def differences(
             recorded.note_clean(path, now.head, now.time)
         else:
             recorded.note(path, after, now.time)
-        if not (is_untouched or last.held.same(after) or _is_unchanged(marks.get(path), state)):
+        if not (is_untouched or recorded.is_same(path, last.held, after) or _is_unchanged(marks.get(path), state)):
             yield Difference(path, last, after)
 
 

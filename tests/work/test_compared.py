@@ -272,6 +272,25 @@ def test_versions_are_in_gits_form(tree: Watched) -> None:
     assert told(found.changes) == [("a.txt", b"one\n", b"two\n")]
 
 
+def test_line_ends_that_git_converts_from_now_on_are_no_change(tree: Watched) -> None:
+    begin = tree.begin()
+    tree.write("c.txt", "one\r\n")
+    assert told(tree.end(begin).changes) == [("c.txt", None, b"one\r\n")]
+    tree.repo.git("config", "core.autocrlf", "true")
+    tree.recorded = tree.fresh()
+    tree.recorded.note(b"c.txt", Held(FileVersion(mode="100644", data=b"one\r\n")), tree.now)
+    begin = tree.begin()
+    tree.repo.git("add", "c.txt")
+    tree.repo.git("commit", "--quiet", "--message", "c", env=dated(tree))
+    then = tree.look()
+    assert compare(tree.recorded, begin, then).is_empty
+    (tree.repo.path / "c.txt").unlink()
+    tree.repo.git("checkout", "--quiet", "c.txt")
+    assert tree.end(then).is_empty
+    tree.write("c.txt", "two\r\n")
+    assert told(tree.end(then).changes) == [("c.txt", b"one\n", b"two\n")]
+
+
 def test_a_repository_without_commits(make_repo: Callable[..., Repo]) -> None:
     tree = Watched(make_repo("empty", commit=False))
     tree.write("mine", "by hand\n")
