@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from pogstore.agents import drafts
-from pogstore.agents.heard import Heard, Step
-from pogstore.agents.told import Told, find_task
+from pogstore.agents.heard import PROMPT, SESSION_START, Heard, Step
+from pogstore.agents.told import Named, Told, find_task, left_task
 from pogstore.agents.transcript import Transcripts
 from pogstore.agents.trees import Trees
 from pogstore.draft import Draft, DraftChange
@@ -21,7 +21,7 @@ class Telling:
     def __init__(self, store: Store, trees: Trees) -> None:
         self._store, self._trees = store, trees
         self._transcripts = Transcripts()
-        self._tasks: dict[tuple[str, bytes], TaskId | None] = {}
+        self._tasks: dict[tuple[str, bytes], Named] = {}
         self._told: dict[TaskId, Told] = {}
         self.found: list[tuple[TaskId, Draft]] = []
 
@@ -31,7 +31,18 @@ class Telling:
         key = (record.task, record.git_dir)
         if key not in self._tasks:
             self._tasks[key] = find_task(self._store, *key)
-        return self._tasks[key] or heard.task
+        named = self._tasks[key]
+        is_over = named.until is not None and record.time > named.until
+        return self._own_task(heard) if named.task is None or is_over else named.task
+
+    def _own_task(self, heard: Heard) -> TaskId:
+        """Returns the session's own task; for the end of a turn that has ended its task, that one."""
+        is_note = not (heard.begins or heard.ends or heard.phase in (PROMPT, SESSION_START))
+        if is_note and not self._told_in(heard.task).is_defined:
+            left = left_task(self._store, heard.record.git_dir)
+            if left is not None and heard.session in self._told_in(left).sessions:
+                return left
+        return heard.task
 
     def told(self, heard: Heard) -> Told:
         """Returns what the store knows of the task of a hook call."""
@@ -101,6 +112,7 @@ class Telling:
     def _put(self, task: TaskId, heard: Heard, draft: Draft) -> None:
         worktree = self._trees.of(heard.record).worktree
         fields = draft.fields | ({"worktree": worktree} if worktree else {})
+        self._told_in(task).sessions.add(heard.session)
         self.found.append((task, msgspec.structs.replace(draft, fields=fields)))
 
     def _agent(self, task: TaskId, heard: Heard) -> Actor:

@@ -17,7 +17,7 @@ hooks."""
 NAMES: Terms = {
     "01a22ece": "the beginning of the id of a task or an event, four digits or more; if several match, they are listed",
     "PROJ-123": "an alias of a task",
-    "@": "the active task: `POG_TASK`, else the one that was started last in this work tree",
+    "@": "the active task: `POG_TASK`, else the one that was started last in this work tree, until it ends",
     "@{-1}": "the one that was active before",
     "TASK@{3}": "the third last event of a task; 1 is the last",
     "TASK@{2026-11-30}": "the last event of a task on or before a day, or before a time such as `2026-11-30T12:00`",

@@ -1,9 +1,11 @@
 """What a command says that wrote one event."""
 
+from pogstore.cli._context import Env
 from pogstore.cli._events import event_line
-from pogstore.cli._render import echo, echo_json
+from pogstore.cli._render import echo, echo_json, tell
 from pogstore.cli._values import event_value
-from pogstore.model import Sealed
+from pogstore.model import Sealed, TaskId
+from pogstore.work import active, tasks
 
 
 def show_written(written: Sealed, as_json: bool) -> None:
@@ -12,3 +14,13 @@ def show_written(written: Sealed, as_json: bool) -> None:
         echo_json(event_value(written))
     else:
         echo(event_line(written))
+
+
+def move_task(
+    env: Env, task: TaskId, status: str, as_json: bool, *, reason: str | None = None, outcome: str | None = None
+) -> None:
+    """Moves a task and prints the event; says so if this work tree is on no task any more."""
+    was_on = active.active_task(env.store.layout) == task
+    show_written(tasks.move(env.store, task, status, env.by, reason=reason, outcome=outcome), as_json)
+    if was_on and active.active_task(env.store.layout) is None:
+        tell("no active task now; '@{-1}' is the one that ended")

@@ -4,8 +4,7 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import NO_SUCH_MOVE, as_option, json_option, pog_command, task_argument, text_of
-from pogstore.cli._written import show_written
-from pogstore.work import tasks
+from pogstore.cli._written import move_task
 
 
 @pog_command("cancel", NO_SUCH_MOVE)
@@ -15,6 +14,5 @@ from pogstore.work import tasks
 @json_option
 @pass_env
 def command(env: Env, task: str, reason: str | None, as_json: bool) -> None:
-    """Give a task up, and say why."""
-    found = env.task(task)
-    show_written(tasks.move(env.store, found, "cancelled", env.by, reason=text_of(reason, "-m")), as_json)
+    """Give a task up, and say why. No task is active in its work tree then."""
+    move_task(env, env.task(task), "cancelled", as_json, reason=text_of(reason, "-m"))

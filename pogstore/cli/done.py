@@ -4,8 +4,7 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import NO_SUCH_MOVE, as_option, json_option, pog_command, task_argument, text_of
-from pogstore.cli._written import show_written
-from pogstore.work import tasks
+from pogstore.cli._written import move_task
 
 
 @pog_command("done", NO_SUCH_MOVE)
@@ -15,6 +14,5 @@ from pogstore.work import tasks
 @json_option
 @pass_env
 def command(env: Env, task: str, outcome: str | None, as_json: bool) -> None:
-    """Complete a task, and say what came of it."""
-    found = env.task(task)
-    show_written(tasks.move(env.store, found, "completed", env.by, outcome=text_of(outcome, "-m")), as_json)
+    """Complete a task, and say what came of it. No task is active in its work tree then."""
+    move_task(env, env.task(task), "completed", as_json, outcome=text_of(outcome, "-m"))

@@ -4,11 +4,10 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import NO_SUCH_MOVE, as_option, json_option, pog_command, task_argument, text_of
-from pogstore.cli._written import show_written
+from pogstore.cli._written import move_task
 from pogstore.errors import BadInput
 from pogstore.model import STATUSES
 from pogstore.state import is_end
-from pogstore.work import tasks
 
 
 @pog_command("move", NO_SUCH_MOVE)
@@ -30,4 +29,4 @@ def command(env: Env, status: str, task: str, reason: str | None, outcome: str |
         raise BadInput("standard input", "can be the reason or the outcome, not both")
     found = env.task(task)
     texts = {"reason": text_of(reason, "--reason"), "outcome": text_of(outcome, "--outcome")}
-    show_written(tasks.move(env.store, found, status, env.by, **texts), as_json)
+    move_task(env, found, status, as_json, **texts)

@@ -8,20 +8,29 @@ from pathlib import Path
 
 from pogstore.model import TaskId
 from pogstore.store.layout import Layout
+from pogstore.work.spool import NO_TASK
 
 
 def active_task(layout: Layout, back: int = 0) -> TaskId | None:
     """Returns the active task, or the one that was active `back` changes ago."""
     lines = _lines(layout.own_here / "task")
-    return TaskId(lines[back]) if back < len(lines) else None
+    return TaskId(lines[back]) if back < len(lines) and lines[back] != NO_TASK else None
 
 
 def set_active(layout: Layout, task: TaskId | None) -> None:
     """Makes a task the active one, or none; remembers the last few."""
     path = layout.own_here / "task"
-    kept = [line for line in _lines(path) if line != task]
-    lines = [task, *kept] if task else kept
-    _write(path, "".join(f"{line}\n" for line in lines[:10]))
+    first = task or NO_TASK
+    kept = [line for line in _lines(path) if line not in (first, NO_TASK)]
+    _write(path, "".join(f"{line}\n" for line in [first, *kept][:10]))
+
+
+def leave(layout: Layout, task: TaskId) -> bool:
+    """Makes no task the active one if it is this one, which `@{-1}` names then; says whether it was."""
+    if active_task(layout) != task:
+        return False
+    set_active(layout, None)
+    return True
 
 
 def worktree_id(layout: Layout) -> str:

@@ -42,6 +42,7 @@ from pogstore.state import TaskState
 from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store
+from pogstore.work import active
 from pogstore.work.intake import redacted_definition
 
 CYCLIC = ("parent", "depends_on", "blocks")
@@ -139,7 +140,10 @@ def release(store: Store, task: TaskId, by: By, *, of: EventId | None = None) ->
 def move(
     store: Store, task: TaskId, status: str, by: By, *, reason: str | None = None, outcome: str | None = None
 ) -> Sealed:
-    """Changes the status as the table of transitions allows, else raises `IllegalTransition`."""
+    """Changes the status as the table of transitions allows, else raises `IllegalTransition`.
+
+    A task that ends is not the active one of this work tree any more.
+    """
     if status not in STATUSES:
         raise BadInput(f"status '{status}'", "no such status", f"it is one of {', '.join(STATUSES)}")
 
@@ -153,7 +157,10 @@ def move(
         )
         return batch.append(event)
 
-    return store.transact(write)
+    written = store.transact(write)
+    if state.is_end(status):
+        active.leave(store.layout, task)
+    return written
 
 
 def start(store: Store, task: TaskId, by: By) -> list[Sealed]:

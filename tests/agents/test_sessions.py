@@ -7,7 +7,7 @@ import pytest
 from pogstore.agents.heard import LONGEST_CALL
 from pogstore.history.tasks import summaries
 from pogstore.model import Actor, Definition, Link, Noted, TaskId
-from pogstore.store.store import Store
+from pogstore.store.store import Store, open_store
 from pogstore.work import active, tasks
 from pogstore.work.drain import spool_of
 from pogstore.work.tasks import By, read_state
@@ -192,6 +192,47 @@ def test_a_task_that_was_active_when_the_hook_ran_keeps_the_step(repo: Repo, sto
     (store.layout.own_here / "task").unlink()
     live.prompt("for the session")
     drained(store, live)
+    assert told(store, task)[-1] == "prompted"
+    assert told(store, live.task) == ["defined", "moved in_progress", "prompted"]
+
+
+def test_a_task_that_ended_gets_no_more_than_the_end_of_the_turn_that_ended_it(repo: Repo, store: Store) -> None:
+    task = made(store)
+    live = Live(repo.path)
+    tasks.start(store, task, ADA)
+    active.set_active(store.layout, task)
+    live.prompt("finish it")
+    drained(store, live)
+    tasks.move(store, task, "completed", ADA)
+    assert (active.active_task(store.layout), active.active_task(store.layout, 1)) == (None, task)
+    live.say("Stop")
+    drained(store, live)
+    assert (told(store, task)[-1], live.task in store.tasks()) == ("noted claude-code:Stop", False)
+    live.prompt("another thing")
+    live.say("Stop")
+    drained(store, live)
+    assert told(store, task)[-1] == "noted claude-code:Stop"
+    assert told(store, live.task) == ["defined", "moved in_progress", "prompted", "noted claude-code:Stop"]
+    later = Live(repo.path, "later", live.clock)
+    later.say("SessionEnd", reason="other")
+    drained(store, later)
+    assert told(store, later.task) == ["noted claude-code:SessionEnd"], "it knows nothing of the task that ended"
+
+
+def test_a_task_that_ended_elsewhere_is_left_when_records_are_drained(repo: Repo, store: Store, tmp_path: Path) -> None:
+    task = made(store)
+    repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
+    linked = open_store(tmp_path / "linked").layout
+    tasks.start(store, task, ADA)
+    active.set_active(linked, task)
+    live = Live(tmp_path / "linked", "there")
+    live.prompt("before")
+    end = live.clock[0]
+    live.prompt("after")
+    tasks.move(store, task, "completed", ADA._replace(time=end))
+    assert active.active_task(linked) == task
+    drained(store, live)
+    assert active.active_task(linked) is None
     assert told(store, task)[-1] == "prompted"
     assert told(store, live.task) == ["defined", "moved in_progress", "prompted"]
 

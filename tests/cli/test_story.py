@@ -212,6 +212,19 @@ def test_start_does_only_what_is_left_to_do(here: Here) -> None:
     assert shown(here, "@{-1}")["task"] == one
 
 
+@pytest.mark.parametrize("verb", [("done",), ("cancel",), ("move", "completed")], ids=" ".join)
+def test_a_task_that_ends_is_not_the_active_one_any_more(here: Here, verb: tuple[str, ...]) -> None:
+    one, other = here.task("one", "--start"), here.task("other")
+    assert here("move", "in_review", one).stderr == ""
+    assert here("cancel", other).stderr == ""
+    assert here("status", "--json").json["active"]["task"] == one
+    assert here(*verb).stderr == "no active task now; '@{-1}' is the one that ended\n"
+    assert here("status", "--json").json["active"] is None
+    assert shown(here, "@{-1}")["task"] == one
+    two = here.task("two", "--start")
+    assert (shown(here, "@")["task"], shown(here, "@{-1}")["task"]) == (two, one)
+
+
 def test_reviews(here: Here) -> None:
     task = here.task("a task")
     note = here("note", "x", "--task", task, "--json").json["id"]
