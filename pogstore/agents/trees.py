@@ -12,8 +12,9 @@ from pogstore.draft import DraftChange
 from pogstore.interop.claude_code import MOST_DURING
 from pogstore.model import Person, Stepped
 from pogstore.store.content import path_bytes
+from pogstore.store.layout import Layout
 from pogstore.store.store import Store
-from pogstore.work import compared
+from pogstore.work import compared, sighting
 from pogstore.work.active import worktree_id
 from pogstore.work.compared import Compared, Look, look_of
 from pogstore.work.held import NOTHING, Held, path_of
@@ -201,7 +202,7 @@ class Trees:
         for record in records:
             self.of(record).recorded.keep_bytes(record.states)
             wanted = (each.path for each in record.states if record.look is None or isinstance(each, Seen))
-            paths.setdefault(record.git_dir, []).extend(wanted)
+            paths.setdefault(self._git_dir(record), []).extend(wanted)
         for git_dir, its in paths.items():
             self._known[git_dir].recorded.look_up(its)
 
@@ -240,13 +241,23 @@ class Trees:
 
     def of(self, record: Record) -> Tree:
         """Returns the work tree that a record is of."""
-        if record.git_dir not in self._known:
-            self._known[record.git_dir] = self._opened(record)
-        return self._known[record.git_dir]
+        git_dir = self._git_dir(record)
+        if git_dir not in self._known:
+            self._known[git_dir] = self._opened(git_dir, record)
+        return self._known[git_dir]
 
-    def _opened(self, record: Record) -> Tree:
-        git_dir, root = Path(os.fsdecode(record.git_dir)), Path(os.fsdecode(record.root))
+    def _git_dir(self, record: Record) -> bytes:
+        """Returns the git dir that a record is of, where it lies by now: the repository may have been moved since."""
+        common = os.fsencode(self._store.layout.common_dir)
+        inside = record.git_dir[len(record.common_dir) :]
+        is_moved = record.common_dir not in (b"", common) and record.git_dir.startswith(record.common_dir)
+        return common + inside if is_moved else record.git_dir
+
+    def _opened(self, at: bytes, record: Record) -> Tree:
+        git_dir, root = Path(os.fsdecode(at)), Path(os.fsdecode(record.root))
         here = self._store.layout
+        if at != record.git_dir:
+            root = _root_of(git_dir, here, root)
         if git_dir == here.git_dir and root == here.work_tree:
             place = self._store
         elif git_dir.is_dir() and root.is_dir():
@@ -255,6 +266,14 @@ class Trees:
             place = Store(here._replace(work_tree=None))
             return Tree(Recorded(self._store, place, None), _person(place), self._shells)
         return Tree(Recorded(self._store, place, worktree_id(place.layout)), _person(place), self._shells)
+
+
+def _root_of(git_dir: Path, here: Layout, root: Path) -> Path:
+    """Returns the work tree of a repository that was moved; `root` is where it was."""
+    if git_dir == here.git_dir and here.work_tree is not None:
+        return here.work_tree
+    link = sighting.pointed(os.fsencode(git_dir) + b"/gitdir")
+    return Path(os.fsdecode(link)).parent if link else root
 
 
 def _person(place: Store) -> Person | None:

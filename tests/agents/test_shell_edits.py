@@ -154,3 +154,23 @@ def test_a_commit_a_pull_and_a_rebase_are_no_changes(agent: Session, pog: Pog, r
     pulled = step(pog, agent.bash("git pull --quiet --rebase origin main"))
     assert [changed(each) for each in (done, pulled)] == [{}, {}]
     assert (repo.path / "b.txt").read_text() == "left\nupstream\n"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_after_a_move_of_the_repository_nothing_is_claimed_again(
+    agent: Session, pog: Pog, repo: Repo, tmp_path: Path, linked: bool
+) -> None:
+    """Case PC-48."""
+    if linked:
+        repo.git("worktree", "add", "--quiet", "-b", "n", str(tmp_path / "linked"))
+        agent.root = tmp_path / "linked"
+    agent.write("own.txt", "the agent's\n")
+    moved = repo.path.rename(tmp_path / "moved")
+    if linked:
+        Repo(moved).git("worktree", "repair", str(agent.root))
+    else:
+        agent.root = moved
+    agent.bash("echo more > more.txt")
+    events = Pog(moved)("log", "--json").json
+    told = [(event["kind"], sorted(changed(event))) for event in events if event.get("changes")]
+    assert told == [("stepped", ["more.txt"]), ("stepped", ["own.txt"])]
