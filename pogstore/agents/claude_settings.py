@@ -31,7 +31,12 @@ nothing and answers 0: git would name `log` as the most similar command and, tol
 prints becomes part of the agent's prompt. Standard output stays open, for a hook that has something to answer.
 """
 _TAIL = "hook claude-code 2>/dev/null || true"
-_DIRECT = re.compile(rf'P=.+; .+ -P "\$P"/git-pog {re.escape(_TAIL)}')
+_HEAD, _REST = LINE.split(" ", 1)
+_PLACED = re.compile(rf"{re.escape(_HEAD)}:(?P<place>(?:[^\s'\"]|'[^']*'|\"[^\"]*\")+) {re.escape(_REST)}")
+"""The line that `placed_line` makes, whichever place it names."""
+_DIRECT = re.compile(
+    rf'P=.+; .+ -P "\$P"/git-pog (?:{re.escape(_TAIL)}|{re.escape(_TAIL.removesuffix("true") + LINE)})'
+)
 """The line that `direct_line` makes; it is ours whichever places it names."""
 _QUOTES = re.compile(r"['\"]")
 SIGN = "pog hook claude-code"
@@ -114,12 +119,28 @@ def settings_path(scope: Scope, place: Place) -> Path:
             return (place.config_dir or place.home / ".claude") / "settings.json"
 
 
+def placed_line(scripts: Path) -> str:
+    """Returns our line with a place in which git-pog is looked for last, for one that no agent has on its `PATH`.
+
+    It names no interpreter: what is installed anew in that place is found, and where it is gone, any other.
+    """
+    return f"{_HEAD}:{shlex.quote(str(scripts))} {_REST}"
+
+
+def place_in(command: str) -> Path | None:
+    """Returns the place that a line of `placed_line` names; nothing for another line."""
+    found = _PLACED.fullmatch(command)
+    return Path("".join(shlex.split(found["place"]))) if found else None
+
+
 def direct_line(python: Path, scripts: Path) -> str:
     """Returns a line that starts git-pog by its interpreter, for places in which the system cannot start a script.
 
-    A script names its interpreter in its first line, and the system takes a space there for the end of the name.
+    A script names its interpreter in its first line, and the system takes a space there for the end of the name. If
+    it is gone, the git-pog that git finds does it (case UC-71); ours itself always succeeds, so it is told once.
     """
-    return f'P={shlex.quote(str(scripts))}; {shlex.quote(str(python))} -P "$P"/git-pog {_TAIL}'
+    start = f'P={shlex.quote(str(scripts))}; {shlex.quote(str(python))} -P "$P"/git-pog'
+    return f"{start} {_TAIL.removesuffix('true')}{LINE}"
 
 
 def programs(command: str) -> list[Path]:
@@ -254,7 +275,7 @@ def _hooks_of_group(event: str, at: int, group: object) -> Iterator[_Hook]:
                     case {"type": "command", "command": str(command)} if SIGN in " ".join(
                         _QUOTES.sub("", command).split()
                     ):
-                        exact = command == LINE or _DIRECT.fullmatch(command) is not None
+                        exact = command == LINE or any(each.fullmatch(command) for each in (_PLACED, _DIRECT))
                         found = Installed(event, matcher if isinstance(matcher, str) else None, command, exact)
                         yield _Hook(("hooks", event, at, "hooks", index), len(hooks) == 1, found)
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pogstore.agents.claude_settings import LINE, direct_line
+from pogstore.agents.claude_settings import LINE, direct_line, placed_line
 from pogstore.cli import _draining
 from pogstore.cli._context import now
 from pogstore.errors import GitFailed
@@ -29,6 +29,10 @@ from pogstore.work.spooled_record import Record, decode_record
 
 SESSION = "9f5c2d04-0000-4000-8000-000000000000"
 FILE = "hello.txt"
+OWN_PLACE = ".local/bin"
+"""From a person's home: where our line looks for git-pog whatever the `PATH` is."""
+EVERYWHERE = ("/usr/local/bin", "/usr/bin", "/bin")
+"""What is on the `PATH` of every program of a system."""
 PATIENCE = 30
 """Seconds that one event may take before it counts as lost."""
 
@@ -64,8 +68,9 @@ class Delivery(NamedTuple):
 
 def deliver(environ: Mapping[str, str]) -> Delivery:
     """Tells a session of Claude Code to a scratch repository and returns what arrived."""
-    line = line_for(environ)
-    found = program(environ) if line == LINE else str(_script())
+    line, direct = line_for(environ), needs_interpreter(environ)
+    found = str(_script()) if direct or line != LINE else None
+    found = (None if direct else program(environ)) or found
     with _scratch(environ) as (store, place, env):
         answers = [_tell(place, env, line, payload) for payload in _session(place)]
         records = _records(store)
@@ -74,7 +79,7 @@ def deliver(environ: Mapping[str, str]) -> Delivery:
     arrived = {record.event for record in records}
     told = tuple(each._replace(arrived=each.event in arrived) for each in answers)
     seen = any(state.path == FILE.encode() for record in records for state in record.states)
-    return Delivery(found, version(found, () if line == LINE else (sys.executable, "-P")), told, seen, stored)
+    return Delivery(found, version(found, (sys.executable, "-P") if direct else ()), told, seen, stored)
 
 
 def _session(place: Path) -> Iterator[dict[str, Any]]:
@@ -140,12 +145,30 @@ def _git(place: Path, env: Mapping[str, str], *words: str) -> None:
 def line_for(environ: Mapping[str, str]) -> str:
     """Returns the line that reaches us from an agent's settings: the one that never changes, if it can.
 
-    Where the system cannot start our script, because there is a space in the path of its interpreter, it is one that
-    names the interpreter.
+    An agent that is started elsewhere has not the `PATH` of this terminal: where git-pog lies in no place that is on
+    every `PATH`, the line names its place as well. Where the system cannot start our script, because there is a space
+    in the path of its interpreter, it names the interpreter.
     """
-    if not _cannot_start(Path(sys.executable)) or not _script().is_file() or version(program(environ)) is not None:
+    if needs_interpreter(environ):
+        return direct_line(Path(sys.executable), _script().parent)
+    if lasting(environ) is not None:
         return LINE
-    return direct_line(Path(sys.executable), _script().parent)
+    found = program(environ) if _cannot_start(Path(sys.executable)) or not _script().is_file() else str(_script())
+    return LINE if found is None else placed_line(Path(found).absolute().parent)
+
+
+def needs_interpreter(environ: Mapping[str, str]) -> bool:
+    """Says whether git-pog is reached by its interpreter alone, since the system starts no script of that place."""
+    return _cannot_start(Path(sys.executable)) and _script().is_file() and version(program(environ)) is None
+
+
+def lasting(environ: Mapping[str, str]) -> str | None:
+    """Returns the git-pog that an agent finds wherever it is started; nothing if there is none.
+
+    That is one in a place which our line names itself, or which systems have on the `PATH` of every program.
+    """
+    own = Path(environ.get("HOME", "")) / OWN_PLACE
+    return shutil.which("git-pog", path=os.pathsep.join([str(own), *EVERYWHERE]))
 
 
 def _script() -> Path:
@@ -159,7 +182,7 @@ def _cannot_start(interpreter: Path) -> bool:
 
 def program(environ: Mapping[str, str]) -> str | None:
     """Returns the program that git would start for the line in an agent's settings."""
-    path = os.pathsep.join([environ.get("PATH", os.defpath), str(Path(environ.get("HOME", "")) / ".local" / "bin")])
+    path = os.pathsep.join([environ.get("PATH", os.defpath), str(Path(environ.get("HOME", "")) / OWN_PLACE)])
     return shutil.which("git-pog", path=path)
 
 

@@ -46,8 +46,10 @@ def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print
     """Write our hooks into the settings of AGENT (claude-code).
 
     Other hooks, their order and every other byte stay; doing it again changes nothing. The line itself stays the
-    same in all our versions, and finds git-pog as git does; only where the system cannot start it, since the path of
-    its interpreter has a space in it, does it name that. It records only where `git pog init` was run.
+    same in all our versions, and finds git-pog as git does, or in ~/.local/bin. Only where it lies in no such place
+    that every program has on its PATH does the line name that place as well, and where the system cannot start it,
+    since the path of its interpreter has a space in it, that; never with --project, whose settings others share. It
+    records only where `git pog init` was run.
     """
     exclusive(project=project, local=local, user=user, print=only_print)
     if only_print:

@@ -76,7 +76,7 @@ def _program() -> Check:
     if version is None:
         reason, hint = _delivery.why_not(found)
         text = f"{found} does not start: {reason}"
-        if _delivery.line_for(os.environ) == LINE:
+        if not _delivery.needs_interpreter(os.environ):
             return Check("program", "wrong", text, hint)
         return Check("program", "note", text, "hooks of agents can do without it, and 'git pog' cannot")
     return Check("program", "ok", f"{found} ({version})")
@@ -172,6 +172,7 @@ def _hooks(env: Env) -> Iterator[Check]:
     for hooks in found:
         yield _installed(hooks)
         yield from _gone(hooks)
+        yield from _out_of_reach(hooks)
     if len(found) > 1:
         scopes = " and ".join(hooks.scope for hooks in found)
         yield Check("hooks", "note", f"told twice: in the {scopes} settings", "remove one: 'git pog agent remove'")
@@ -201,6 +202,26 @@ def _gone(hooks: Hooks) -> Iterator[Check]:
                 f"take the line out of {hooks.path} ('git pog agent remove {again}'), then 'git pog agent add {again}'"
             )
             yield Check("hooks", "wrong", f"a line of ours starts {path}, which is not there", hint)
+
+
+def _out_of_reach(hooks: Hooks) -> Iterator[Check]:
+    """A line that finds git-pog from this terminal, perhaps, and from no other."""
+    if _delivery.lasting(os.environ) is not None:
+        return
+    commands = dict.fromkeys(each.command for each in hooks.found if each.exact)
+    named = {command: claude_settings.place_in(command) for command in commands}
+    link = "link it into ~/.local/bin"
+    for place in dict.fromkeys(place for place in named.values() if place):
+        if not os.access(place / "git-pog", os.X_OK):
+            yield Check("hooks", "wrong", f"a line of ours looks for git-pog in {place}, and it is not there", link)
+    if LINE in named:
+        text = f"the line in the {hooks.scope} settings finds git-pog on the PATH alone, as this terminal has it"
+        again = f"{hooks.agent} --{hooks.scope}"
+        other = (
+            "" if hooks.scope == "project" else f", or 'git pog agent remove {again}' and 'git pog agent add {again}'"
+        )
+        places = ", ".join(("~/.local/bin", *_delivery.EVERYWHERE))
+        yield Check("hooks", "note", f"{text}; it lies in none of {places}", link + other)
 
 
 def _guard(env: Env) -> Iterator[Check]:

@@ -401,8 +401,8 @@ def fake_pog(folder: Path, status: int) -> None:
     (folder / "git-pog").chmod(0o755)
 
 
-def run_line(shell: str, path: Path, home: Path, cwd: Path) -> tuple[int, str, str]:
-    command = [shell, *(["sh"] if shell.endswith("busybox") else []), "-c", LINE]
+def run_line(shell: str, path: Path, home: Path, cwd: Path, line: str = LINE) -> tuple[int, str, str]:
+    command = [shell, *(["sh"] if shell.endswith("busybox") else []), "-c", line]
     environment = {"PATH": str(path), "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1"}
     done = subprocess.run(
         command, cwd=cwd, env=environment, input="payload\n", capture_output=True, text=True, check=False
@@ -585,3 +585,36 @@ def test_what_programs_a_line_names() -> None:
         Path("/v/bin/python"), Path("/a b/git-pog"),
     ]  # fmt: skip
     assert claude_settings.programs("'") == []
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_line_with_a_place_looks_there_last(git_alone: Path, tmp_path: Path, shell: str) -> None:
+    """UC-71: it names no interpreter, and any other git-pog stands in for one that is gone."""
+    folder = tmp_path / "it's $HOME; here"
+    line = claude_settings.placed_line(folder)
+    assert claude_settings.place_in(line) == folder
+    assert claude_settings.place_in(LINE) is None
+    assert run_line(shell, git_alone, tmp_path, tmp_path, line) == (0, "", "")
+    fake_pog(folder, 0)
+    assert run_line(shell, git_alone, tmp_path, tmp_path, line) == (0, "payload hook claude-code\n", "")
+    shutil.rmtree(folder)
+    fake_pog(tmp_path / ".local" / "bin", 0)
+    assert run_line(shell, git_alone, tmp_path, tmp_path, line) == (0, "payload hook claude-code\n", "")
+
+
+def test_a_line_with_a_place_is_ours(tmp_path: Path) -> None:
+    place = Place(tmp_path, tmp_path)
+    line = claude_settings.placed_line(Path("/my venv/bin"))
+    apply(plan("user", place, "add", line=line))
+    assert {(each.command, each.exact) for each in installed("user", place)} == {(line, True)}
+    assert plan("user", place, "add").after == plan("user", place, "add").before, "one line is enough"
+    apply(plan("user", place, "remove"))
+    assert not claude_settings.settings_path("user", place).exists()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_where_the_interpreter_is_gone_any_other_git_pog_does_it(git_alone: Path, tmp_path: Path, shell: str) -> None:
+    """UC-71."""
+    line = claude_settings.direct_line(tmp_path / "gone" / "python", tmp_path / "gone")
+    fake_pog(tmp_path / ".local" / "bin", 0)
+    assert run_line(shell, git_alone, tmp_path, tmp_path, line) == (0, "payload hook claude-code\n", "")

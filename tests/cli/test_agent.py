@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from pogstore.agents.claude_settings import EVENTS, LINE
+from pogstore.agents.claude_settings import EVENTS, LINE, placed_line
+from pogstore.cli import _delivery
 from pogstore.work import spooled
 from tests.cli.conftest import Here
 from tests.cli.test_hook import events, said, spool_of
@@ -25,7 +27,8 @@ def test_add_and_remove_leave_the_bytes_as_they_were(here: Here, scope: str, bef
         path.parent.mkdir()
         path.write_bytes(before)
     assert here("agent", "add", "claude-code", scope).stdout == f"claude-code tells us what it does: {path}\n"
-    assert LINE in [
+    line = LINE if scope == "--project" else _delivery.line_for(os.environ)
+    assert line in [
         hook["command"] for group in json.loads(path.read_text())["hooks"]["Stop"] for hook in group["hooks"]
     ]
     written = path.read_bytes()
@@ -130,8 +133,9 @@ def test_a_made_up_session_arrives(pog: Pog, tmp_path: Path) -> None:
     assert list(tmp_path.glob("pog-agent-test-*")) == []
 
 
-def test_what_does_not_arrive_is_said(here: Here, tmp_path: Path) -> None:
+def test_what_does_not_arrive_is_said(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cases UC-10 and UC-71: no git-pog where the agent looks, or one that talks to it."""
+    monkeypatch.setattr(_delivery, "_script", lambda: tmp_path / "gone" / "git-pog")
     folder = tmp_path / "bin"
     folder.mkdir()
     git = subprocess.run(["sh", "-c", "command -v git"], capture_output=True, text=True, check=True).stdout.strip()
@@ -150,3 +154,38 @@ def test_what_does_not_arrive_is_said(here: Here, tmp_path: Path) -> None:
 def test_a_session_of_a_test_leaves_nothing_here(here: Here, repo: Repo) -> None:
     here("agent", "test", "claude-code")
     assert spooled.pending(spool_of(repo)) == 0
+
+
+def test_the_line_records_for_an_agent_with_another_path(pog: Pog, repo: Repo) -> None:
+    """git-pog is on the PATH of one terminal; the agent is started elsewhere."""
+    pog("init")
+    pog("agent", "add", "claude-code")
+    settings = json.loads((repo.path / ".claude" / "settings.local.json").read_text())
+    command = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("POG_")} | {
+        "PATH": "/usr/bin:/bin"
+    }
+    if shutil.which("git-pog", path=bare["PATH"]):
+        pytest.skip("git-pog is installed for the whole system")
+    done = subprocess.run(
+        ["sh", "-c", command],
+        input=said(repo, "Stop").encode(),
+        capture_output=True,
+        cwd=repo.path,
+        check=False,
+        env=bare,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert events(repo) == ["Stop"]
+
+
+def test_a_git_pog_that_lies_where_all_find_it_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = _delivery._script()
+    monkeypatch.setattr(_delivery, "EVERYWHERE", (str(tmp_path / "usr"),))
+    env = {"HOME": str(tmp_path), "PATH": str(script.parent)}
+    assert _delivery.line_for(env) == placed_line(script.parent)
+    for folder in ("usr", ".local/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "git-pog").symlink_to(script)
+        assert _delivery.line_for(env) == LINE
+        (tmp_path / folder / "git-pog").unlink()

@@ -83,10 +83,44 @@ def test_a_line_that_starts_what_is_not_there(here: Here) -> None:
         ),
         ("echo 'unbalanced pog hook claude-code", []),
     ):
-        settings_of(here).write_text(text.replace(json.dumps(claude_settings.LINE), json.dumps(line)))
+        ours = json.dumps(_delivery.line_for(os.environ))
+        settings_of(here).write_text(text.replace(ours, json.dumps(line)))
         gone = [found for found in checks(here, "hooks") if "which is not there" in found[1]]
         assert [each[1] for each in gone] == [f"a line of ours starts {path}, which is not there" for path in missing]
         assert all("git pog agent add claude-code --local" in each[2] for each in gone)
+
+
+def test_a_line_that_only_this_terminal_understands(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git-pog is on the PATH here, and no agent that is started elsewhere has that."""
+    monkeypatch.setattr(_delivery, "EVERYWHERE", (str(tmp_path),))
+    here("agent", "add", "claude-code", "--project")
+    result, text, hint = checks(here, "hooks", 0)[-1]
+    assert result == "note"
+    assert text.startswith("the line in the project settings finds git-pog on the PATH alone")
+    assert hint == "link it into ~/.local/bin"
+    (tmp_path / "git-pog").symlink_to(_delivery._script())
+    assert [found[0] for found in checks(here, "hooks", 0)] == ["ok"]
+
+
+def test_a_place_in_a_line_where_nothing_lies_any_more(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """UC-71."""
+    monkeypatch.setattr(_delivery, "EVERYWHERE", (str(tmp_path),))
+    monkeypatch.setattr(_delivery, "_script", lambda: tmp_path / "my venv" / "git-pog")
+    (tmp_path / "my venv").mkdir()
+    (tmp_path / "my venv" / "git-pog").write_text("#!/bin/sh\n")
+    (tmp_path / "my venv" / "git-pog").chmod(0o755)
+    here("agent", "add", "claude-code")
+    assert [found[0] for found in checks(here, "hooks", 0)] == ["ok"]
+    (tmp_path / "my venv" / "git-pog").unlink()
+    result, text, _ = checks(here, "hooks", 1)[-1]
+    assert (result, text) == (
+        "wrong",
+        f"a line of ours looks for git-pog in {tmp_path / 'my venv'}, and it is not there",
+    )
 
 
 @pytest.mark.parametrize("text", ["{", "{ // mine\n}", '{"a": 1,}', "\ufeff{", "[" * 100_000])

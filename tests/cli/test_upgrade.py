@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pogstore.agents.claude_settings import LINE
+from pogstore.agents.claude_settings import place_in
 from pogstore.work import spooled
 from tests.cli.test_hook import said, spool_of
 from tests.conftest import Repo, run
@@ -61,8 +61,8 @@ def test_the_line_survives_an_upgrade(repo: Repo, wheel: Path, tmp_path: Path, n
     settings = repo.path / ".claude" / "settings.local.json"
     before = settings.read_bytes()
     command = json.loads(before)["hooks"]["Stop"][0]["hooks"][0]["command"]
-    assert (command == LINE) == (" " not in name)
-    tell(repo, command, env)
+    assert (place_in(command) == venv / "bin") == (" " not in name)
+    tell(repo, command, {"PATH": "/usr/bin:/bin"})
     install(wheel, venv)
     tell(repo, command, env)
     assert spooled.pending(spool_of(repo)) == 2
