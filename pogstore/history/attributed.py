@@ -23,7 +23,7 @@ from pogstore.store.hunks import KeptHunks
 from pogstore.store.libgit2 import differ, line_hunks
 from pogstore.store.store import MAX_CONTENT, Store
 
-MEMO = "blame-6"
+MEMO = "blame-7"
 
 
 class Question(NamedTuple):

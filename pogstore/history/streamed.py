@@ -7,7 +7,7 @@ from pogstore import state
 from pogstore.graph import replay_order
 from pogstore.history.explanation import Key
 from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep, Kind
-from pogstore.model import BlobId, Change, Observed, Opaque, Sealed, Side, TaskId
+from pogstore.model import BlobId, Change, Observed, Opaque, Replayed, Restored, RolledBack, Sealed, Side, TaskId
 from pogstore.store import rows
 from pogstore.store.content import path_bytes
 from pogstore.store.gitlog import FormerName, PathCommit
@@ -143,8 +143,8 @@ def _chain(sealed: Sealed, name: bytes) -> str:
 
 def _kind(sealed: Sealed) -> Kind:
     """Returns what an event saw: only an edit is known to have written all that it changed."""
-    if isinstance(sealed.event, Observed):
-        return "observed"
+    if isinstance(sealed.event, Observed | RolledBack | Restored | Replayed):
+        return "observed"  # an operation of ours brings back what was there
     return "edit" if getattr(sealed.event, "class_", "edit") == "edit" else "shell"
 
 

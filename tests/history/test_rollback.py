@@ -139,6 +139,25 @@ def test_each_event_is_decoded_once_however_many_files_it_changed(
     assert sum(size > 1_000 for size in sizes) <= 12, len(sizes)
 
 
+def test_what_is_brought_back_belongs_to_who_wrote_it(bench: Bench) -> None:
+    bench.repo.commit({"f": "a line of the base\n"})
+    edit = bench.step({"f": b"a line of the base\na line of the agent\n"})
+
+    def owners() -> list[object]:
+        return [line.event or line.owner for line in blame(bench.store, b"f").lines]
+
+    gone = bench.step({"f": None})
+    bench.rollback(gone)
+    assert owners() == ["commit", edit]
+    bench.rollback(edit)
+    assert owners() == ["commit"]
+    bench.undo()
+    assert owners() == ["commit", edit]
+    bench.write("f", b"a line of a person\na line of the base\na line of the agent\n")
+    bench.rollback(edit)
+    assert owners() == ["unknown", "commit"], "a merge adds nothing of its own"
+
+
 def test_progress_is_told_of_each_change(bench: Bench) -> None:
     made = bench.step({"a": b"1\n", "b": b"2\n", "c": b"3\n"})
     told: list[tuple[int, int]] = []
