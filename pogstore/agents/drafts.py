@@ -107,7 +107,8 @@ def stepped(step: Step, actor: Actor) -> Draft:
     ok = step.end is not None and step.end.phase == END
     if step.end is not None:
         fields["ok"] = ok
-        fields |= {"duration_ms": heard.duration_ms} if heard.duration_ms is not None else {}
+        took = _duration(step)
+        fields |= {"duration_ms": took} if took is not None else {}
         fields |= {"usage": msgspec.to_builtins(heard.usage)} if heard.usage is not None else {}
     told = {"coverage": step.coverage, "coverage_reason": step.reason, "base": step.base}
     fields |= {name: value for name, value in told.items() if value}
@@ -121,6 +122,18 @@ def stepped(step: Step, actor: Actor) -> Draft:
         source=Source(format=LIVE, key=record.id),
         inferred=step.inferred or None,
     )
+
+
+def _duration(step: Step) -> int | None:
+    """Returns how long a call lasted, in ms: as the agent says, or else between its two hooks, so with what it waited.
+
+    Two lines that were read at one moment say nothing.
+    """
+    told = step.heard.duration_ms
+    if told is not None or step.begin is None or step.end is None:
+        return told
+    took = step.end.record.time - step.begin.record.time
+    return took // 1000 if took > 0 else None
 
 
 def _texts(step: Step, ok: bool) -> dict[str, DraftText]:

@@ -14,7 +14,7 @@ from pogstore.interop.claude_code import LONGEST_TEXT
 from pogstore.interop.claude_edits import is_told, outcome_of
 from pogstore.model import Person
 from pogstore.work.spooled_record import Record
-from tests.conftest import STARTED
+from tests.conftest import SECOND, STARTED
 
 ADA = Person(name="Ada", email="ada@example.org")
 
@@ -81,6 +81,19 @@ def test_a_failed_call_keeps_its_error_and_its_time() -> None:
 @pytest.mark.parametrize("duration", [-1, 1.5, True, "9", 1 << 70, None])
 def test_what_is_no_duration_is_none(duration: object) -> None:
     assert "duration_ms" not in step(call("PostToolUse", "Bash", duration_ms=duration)).fields
+
+
+@pytest.mark.parametrize(
+    ("after", "told", "kept"),
+    [(2_500_900, None, 2500), (2_500_900, 7, 7), (400, None, 0), (0, None, None), (-SECOND, None, None)],
+)
+def test_a_call_without_a_duration_lasted_from_one_hook_to_the_other(
+    after: int, told: int | None, kept: int | None
+) -> None:
+    begin, end = call("PreToolUse", "Bash"), call("PostToolUse", "Bash", duration_ms=told)
+    end = end._replace(record=end.record._replace(time=begin.record.time + after))
+    draft = drafts.stepped(Step(begin, end), drafts.agent(end, "m", ADA))
+    assert draft.fields.get("duration_ms") == kept
 
 
 def test_answers_are_kept_as_text_and_cut() -> None:
