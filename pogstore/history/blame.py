@@ -14,7 +14,7 @@ from pogstore.history.attributed import Question, attributed
 from pogstore.history.explanation import Owner
 from pogstore.history.former import MOST_NAMES
 from pogstore.history.lines import split
-from pogstore.history.streamed import BEFORE_UNSEEN, effective_times
+from pogstore.history.streamed import BEFORE_UNSEEN, effective_times, recorded_names
 from pogstore.model import EventId, Observed, Oid, Sealed, TaskId
 from pogstore.store import gitlog, rows
 from pogstore.store.gitlog import NOT_COMMITTED, CommitInfo, LineCommit
@@ -86,31 +86,32 @@ class _Asked(NamedTuple):
 def _blame(store: Store, asked: _Asked) -> Blame:
     tip = gitlog.commit_of(store.git, asked.revision) if asked.revision else gitlog.find_head(store.git)
 
-    def ask(limits: Sequence[str] = ()) -> bytes:
-        revision = tip if asked.revision else None
-        return gitlog.blame(store.git, asked.path, revision, [*asked.options, *limits], asked.contents)
-
-    lines, commits, by_git = _git_lines(store, asked, tip, ask)
+    lines, commits, ask = _git_lines(store, asked, tip)
     content = b"".join(line.text + b"\n" for line in lines)
     known = {info.path for oid, info in commits.items() if oid != NOT_COMMITTED}
     is_new = asked.revision is None and asked.path not in known
     found = attributed(store, Question(asked.path, tip, content, asked.strict, is_new))
     events = _events(store, found.runs)
     owners = [owner for owner, count in found.runs for _ in range(count)]
-    wanted = _limited(lines, asked.ranges, ask if by_git else None) if asked.ranges else lines
+    wanted = _limited(lines, asked.ranges, ask) if asked.ranges else lines
     blamed = [_line(line, owners[line.final - 1], events) for line in wanted]
     return Blame(asked.path, tuple(blamed), events, commits, tuple(found.absent))
 
 
-def _git_lines(
-    store: Store, asked: _Asked, tip: Oid | None, ask: Callable[[], bytes]
-) -> tuple[list[LineCommit], dict[Oid, CommitInfo], bool]:
-    """Returns git's own answer, and whether it is one: a file that git does not know has lines that are not committed.
+_Ask = Callable[[Sequence[str]], bytes]
 
-    Git is asked first, and only where it has no answer whether it knows the file: most do.
+
+def _git_lines(
+    store: Store, asked: _Asked, tip: Oid | None
+) -> tuple[list[LineCommit], dict[Oid, CommitInfo], _Ask | None]:
+    """Returns git's own answer, and what asks it again; a file that git does not know has uncommitted lines.
+
+    Git is asked first, and only where it has no answer whether it knows the file: most do. A file that was recorded to
+    be moved from a name that git knows is blamed as that one with other contents.
     """
+    ask = _asking(store, asked, tip, asked.contents)
     try:
-        return (*gitlog.parse_blame(ask()), True)
+        return (*gitlog.parse_blame(ask(())), ask)
     except GitFailed:
         if tip is not None and gitlog.blob_at(store.git, tip, asked.path) is not None:
             raise
@@ -118,18 +119,40 @@ def _git_lines(
         name = asked.path.decode("utf-8", "replace")
         raise NotFound("file", name, "name it relative to the root, as git ls-files does")
     content = _work_tree_bytes(store, asked.path) if asked.contents is None else asked.contents
+    older = _committed_name(store, asked.path, tip) if tip is not None else None
+    if older is None:
+        return (*_uncommitted(asked.path, content), None)
+    ask = _asking(store, asked._replace(path=older), tip, content)
+    lines, commits = gitlog.parse_blame(ask(()))
+    if NOT_COMMITTED in commits:
+        commits[NOT_COMMITTED] = commits[NOT_COMMITTED]._replace(path=asked.path)
+    return lines, commits, ask
+
+
+def _asking(store: Store, asked: _Asked, tip: Oid | None, contents: bytes | None) -> _Ask:
+    def ask(limits: Sequence[str]) -> bytes:
+        revision = tip if asked.revision else None
+        return gitlog.blame(store.git, asked.path, revision, [*asked.options, *limits], contents)
+
+    return ask
+
+
+def _committed_name(store: Store, path: bytes, tip: Oid) -> bytes | None:
+    """Returns the name in a commit from which recorded renames have led to a path."""
+    names = recorded_names(store, path)
+    return next((name for name in names if gitlog.blob_at(store.git, tip, name) is not None), None)
+
+
+def _uncommitted(path: bytes, content: bytes) -> tuple[list[LineCommit], dict[Oid, CommitInfo]]:
     head = b"%s %d %d"
     lines = [
         LineCommit(NOT_COMMITTED, n, n, (head % (NOT_COMMITTED.encode(), n, n),), line.removesuffix(b"\n"))
         for n, line in enumerate(split(content), 1)
     ]
-    info = CommitInfo("Not Committed Yet", 0, 0, "", boundary=False, path=asked.path)
-    return lines, {NOT_COMMITTED: info}, False
+    return lines, {NOT_COMMITTED: CommitInfo("Not Committed Yet", 0, 0, "", boundary=False, path=path)}
 
 
-def _limited(
-    lines: list[LineCommit], ranges: Sequence[str], ask: Callable[[Sequence[str]], bytes] | None
-) -> list[LineCommit]:
+def _limited(lines: list[LineCommit], ranges: Sequence[str], ask: _Ask | None) -> list[LineCommit]:
     """Returns the lines in some ranges: by git itself, with its own heads, if it knows the file."""
     if ask is not None:
         return gitlog.parse_blame(ask([option for text in ranges for option in ("-L", text)]))[0]

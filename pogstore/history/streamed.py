@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pogstore import state
+from pogstore.errors import UnsafePath
 from pogstore.graph import replay_order
 from pogstore.history.explanation import Key
 from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep, Kind
@@ -12,11 +13,14 @@ from pogstore.store import rows
 from pogstore.store.content import path_bytes
 from pogstore.store.gitlog import FormerName, PathCommit
 from pogstore.store.store import Store
+from pogstore.work.paths import check_relative
 
 BEFORE_UNSEEN = "no-before"
 """Why an event's coverage is partial if nobody saw what a file held before."""
 ABSENT = "absent:"
 """Begins the key of a version whose content is not here."""
+MOST_MOVES = 8
+"""So many recorded renames of one file are followed to a name that git knows."""
 COMMIT_DELAY = SECOND
 """µs: a commit counts as made at the end of its second, so that an event of the same second comes before it."""
 
@@ -30,6 +34,37 @@ def events_on(store: Store, names: Sequence[bytes]) -> list[Sealed]:
     parts = _other_parts(store, found.values())
     used = state.distinct(state.whole(replay_order([*found.values(), *parts])).events).used
     return [sealed for sealed in used if sealed.event_id in found]
+
+
+def recorded_names(store: Store, path: bytes) -> Iterator[bytes]:
+    """Yields the names from which recorded renames have led to a path, the last first, as far as git takes them."""
+    seen = {path}
+    name = _moved_from(store, path)
+    while name is not None and name not in seen and len(seen) <= MOST_MOVES and _is_inside(name):
+        yield name
+        seen.add(name)
+        name = _moved_from(store, name)
+
+
+def _moved_from(store: Store, path: bytes) -> bytes | None:
+    """Returns the name that a file had before it was last moved to a path; nothing if it was made there since."""
+    for sealed in reversed(store.standing_on((path,))[path]):
+        for change in reversed(store.decoded.changes_on(sealed, (path,))):
+            if path_bytes(change.path) != path:
+                continue
+            if change.from_ is not None:
+                return path_bytes(change.from_)
+            if change.before is None or change.after is None:
+                return None
+    return None
+
+
+def _is_inside(name: bytes) -> bool:
+    try:
+        check_relative(name.decode("utf-8", "surrogateescape"))
+    except UnsafePath:
+        return False
+    return True
 
 
 def _other_parts(store: Store, events: Iterable[Sealed]) -> list[Sealed]:

@@ -18,6 +18,7 @@ from pogstore.model import Change, EventId, Source, Stepped
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store, open_store
 from pogstore.work.intake import take
+from tests.builders_rollback import Bench, Step
 from tests.conftest import STARTED, Pog, Repo
 from tests.history.agents import OTHER, Agent, version
 
@@ -305,6 +306,23 @@ def test_a_path_with_the_same_ending_has_its_own_lines(repo: Repo) -> None:
     repo.commit({"src/a/index.ts": ADDED}, "a person wrote this one")
     assert owners(agent.store, "a/index.ts") == [event] * 2
     assert owners(agent.store, "src/a/index.ts") == ["commit"] * 2
+
+
+def test_a_recorded_rename_that_git_knows_nothing_of_keeps_the_commits(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "work")
+    oid = bench.repo.commit({"a.txt": "one\ntwo\n"})
+    bench.move("a.txt", "b.txt")
+    bench.move("b.txt", "c.txt")
+    bench.write("c.txt", b"one\ntyped\ntwo\n")
+    for ranges, expected in (((), [oid, None, oid]), (("2,3",), [None, oid])):
+        found = blame(bench.store, b"c.txt", None, ranges)
+        assert [line.commit for line in found.lines] == expected
+        assert [line.owner for line in found.lines] == ["commit" if each else "unknown" for each in expected]
+    assert found.commits["0" * 40].path == b"c.txt"
+    bench.record(Step("c.txt", bench.holds("c.txt"), None))
+    bench.record(Step("c.txt", None, bench.holds("c.txt")))
+    found = blame(bench.store, b"c.txt")
+    assert {line.commit for line in found.lines} == {None}, "it was made there since"
 
 
 def test_a_recorded_rename_keeps_the_lines(repo: Repo) -> None:
