@@ -26,13 +26,14 @@ class Dialect:
     arrays of files; `of_tool` has the classes of the tools of one that does not.
     """
 
-    __slots__ = ("cwd", "ends", "event", "given", "looks", "of_tool", "own", "paths", "steps", "tool")
+    __slots__ = ("cwd", "ends", "event", "given", "looks", "of_tool", "own", "paths", "session", "steps", "tool")
 
     def __init__(
         self,
         *,
         event: str,
         cwd: str,
+        session: str,
         tool: str,
         given: str,
         own: tuple[str, ...],
@@ -43,13 +44,14 @@ class Dialect:
         of_tool: "Mapping[str, str]",
     ) -> None:
         self.event, self.cwd, self.tool, self.given, self.own, self.paths = event, cwd, tool, given, own, paths
-        self.steps, self.ends, self.looks, self.of_tool = steps, ends, looks, of_tool
+        self.session, self.steps, self.ends, self.looks, self.of_tool = session, steps, ends, looks, of_tool
 
 
 DIALECTS = {
     "claude-code": Dialect(
         event="hook_event_name",
         cwd="cwd",
+        session="session_id",
         tool="tool_name",
         given="tool_input",
         own=(),
@@ -62,6 +64,7 @@ DIALECTS = {
     "generic": Dialect(
         event="event",
         cwd="cwd",
+        session="session",
         tool="tool",
         given="input",
         own=("class", "path"),
@@ -79,24 +82,25 @@ class Step:
     """What a hook knows of one thing that an agent said.
 
     `paths` are the files that it names, as it named them; `whole` says that any file may be another now, `ends` that a
-    turn is over, and `command` is what a shell was told.
+    turn is over, `over` that the session is, and `command` is what a shell was told.
     """
 
-    __slots__ = ("command", "cwd", "ends", "event", "paths", "whole")
+    __slots__ = ("command", "cwd", "ends", "event", "over", "paths", "session", "whole")
 
-    def __init__(self, event: str, cwd: str) -> None:
-        self.event, self.cwd = event, cwd
+    def __init__(self, event: str, cwd: str, session: str = "") -> None:
+        self.event, self.cwd, self.session = event, cwd, session
         self.paths: list[str] = []
         self.command = ""
-        self.whole = self.ends = False
+        self.whole = self.ends = self.over = False
 
 
 def understand(agent: str, payload: bytes) -> Step:
     """Returns what an agent says; the least that one can know for what is no JSON."""
     names = DIALECTS[agent]
-    members = {names.event, names.cwd, names.tool, names.given, *names.own, *names.paths}
+    members = {names.event, names.cwd, names.session, names.tool, names.given, *names.own, *names.paths}
     said = peek(payload, members, {names.given: _GIVEN}, names.paths)
-    step = Step(said.get(names.event, ""), said.get(names.cwd, ""))
+    step = Step(said.get(names.event, ""), said.get(names.cwd, ""), said.get(names.session, ""))
+    step.over = step.event == names.ends[-1]
     step.ends, step.whole = step.event in names.ends, step.event in names.looks
     if step.event in names.steps:
         _call(step, names, said)

@@ -10,7 +10,7 @@ import os
 import select
 import time
 
-from pogstore.agents import behind
+from pogstore.agents import behind, reached
 from pogstore.agents.dialect import DIALECTS, Step, understand
 from pogstore.work import look as looking
 from pogstore.work import sighting, spool
@@ -37,6 +37,11 @@ SIGHTING = 2.0
 """Seconds that the files that one step names may take; those that are left are `unread`."""
 BESIDE = 8
 """Linked work trees whose names are looked for in a command."""
+INSIDE = 4
+"""Repositories inside a work tree that are looked at beside it."""
+WORDS = 64
+"""Words of a command that are taken for paths."""
+_APART = bytes.maketrans(b";&|()<>'\"`={}$", b" " * 14)
 _CHUNK = 1 << 20
 _SPOOL = b"/pog/spool"
 
@@ -48,19 +53,19 @@ def main(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]", d
     """
     try:
         if arguments and arguments[0] in DIALECTS and environ.get(DISABLED, "").lower() in NO:
-            place = _hear(arguments[0], stdin, environ)
-            if place is not None and drain and drain[0]:
-                _store_behind(place, drain, environ)
+            for place in _hear(arguments[0], stdin, environ):
+                if drain and drain[0]:
+                    _store_behind(place, drain, environ)
     except BaseException:  # noqa: BLE001, S110 - there is nobody to tell; what can be counted is counted below
         pass
     return 0
 
 
-def _hear(agent: str, stdin: int, environ: "Mapping[str, str]") -> sighting.Place | None:
-    """Records one thing that an agent says; returns where, if what waits there is to be stored now."""
+def _hear(agent: str, stdin: int, environ: "Mapping[str, str]") -> "Sequence[sighting.Place]":
+    """Records one thing that an agent says; returns where what waits is to be stored now."""
     payload, whole = read_object(stdin)
     if not whole and not payload.strip():
-        return None
+        return ()
     told = _Told(agent, payload, whole, environ)
     cwd = _directory(told.step.cwd)
     found, untold = _whose(told.step.paths, cwd)
@@ -69,10 +74,51 @@ def _hear(agent: str, stdin: int, environ: "Mapping[str, str]") -> sighting.Plac
     shared = {place[2] for place in list(found)[:1]}
     for at, (place, paths) in enumerate(found.items()):
         told.record(place, paths, aside=at > 0 and place[2] in shared)
+    others = list(found) if told.step.paths else []
     for place in list(found)[:1] if told.step.command else []:
-        for beside in _beside(place, told.step.command):
+        inside = dict.fromkeys([*_named_inside(place, told.step.command, cwd), *told.inside])
+        others = [other for other in inside if _enabled(other)][:INSIDE]
+        for beside in (*_beside(place, told.step.command), *others):
             told.record(beside, [], aside=True)
-    return next(iter(found), None) if told.step.ends else None
+    _note_reached(others, told.step.session, cwd)
+    also = _tell_end(told, next(iter(found))) if told.step.over and found else []
+    return [*list(found)[:1], *also] if told.step.ends else ()
+
+
+def _note_reached(places: "Sequence[sighting.Place]", session: str, cwd: bytes) -> None:
+    """Remembers which repositories a session has reached that it is not in, to tell them when it ends."""
+    home = sighting.find_place(sighting.resolve(cwd)) if places and session else None
+    if home is None or not _enabled(home):
+        return
+    try:
+        for place in places:
+            if place[2] != home[2]:
+                reached.note(home[2], session, place[0])
+    except OSError:
+        return
+
+
+def _tell_end(told: "_Told", home: sighting.Place) -> list[sighting.Place]:
+    """Tells the repositories that a session has reached of its end; returns them."""
+    try:
+        roots = reached.take(home[2], told.step.session)
+    except OSError:
+        return []
+    places = [place for root in roots if (place := sighting.find_place(root)) is not None and place[0] == root]
+    places = [place for place in places if place[2] != home[2] and _enabled(place)]
+    for place in places:
+        told.record(place, [], aside=False)
+    return places
+
+
+def _named_inside(place: sighting.Place, command: str, cwd: bytes) -> "Iterator[sighting.Place]":
+    """Yields the repositories inside a work tree of which a command names a path, as far as its words tell."""
+    prefix = place[0].rstrip(b"/") + b"/"
+    words = dict.fromkeys(_bytes(command.replace("\0", " ")).translate(_APART).split())
+    for word in list(words)[:WORDS]:
+        other = sighting.find_place(sighting.resolve(os.path.join(cwd, word)))
+        if other is not None and other[2] != place[2] and other[0].startswith(prefix):
+            yield other
 
 
 def _store_behind(place: sighting.Place, drain: "Sequence[str]", environ: "Mapping[str, str]") -> None:
@@ -154,13 +200,14 @@ def _bytes(path: str) -> bytes:
 class _Told:
     """One thing that an agent said, as it is recorded in each work tree that it concerns."""
 
-    __slots__ = ("agent", "begun", "now", "payload", "step", "task", "whole")
+    __slots__ = ("agent", "begun", "inside", "now", "payload", "step", "task", "whole")
 
     def __init__(self, agent: str, payload: bytes, whole: bool, environ: "Mapping[str, str]") -> None:
         self.agent, self.payload, self.whole = agent, payload, whole
         self.step: Step = understand(agent, payload)
         self.now, self.task = _now(environ), environ.get("POG_TASK", "")
         self.begun = time.monotonic()
+        self.inside: list[sighting.Place] = []
 
     def record(self, place: sighting.Place, paths: list[bytes], *, aside: bool) -> None:
         """Appends a record of one work tree; counts it as lost if that cannot be.
@@ -199,9 +246,11 @@ class _Told:
         if left <= 0:
             return looking.Look(place[1], looking.head_of(place[1], place[2]), b"partial timeout", [])
         try:
-            return looking.look(place, max_blob, left)
+            found = looking.look(place, max_blob, left)
         except Exception:  # noqa: BLE001 - what the agent said is worth more than what we can see
             return looking.Look(place[1], b"", b"partial failed", [])
+        self.inside += found.inside
+        return found
 
     def _encoded(self, place: sighting.Place, seen: looking.Look) -> bytes:
         root, git_dir, common_dir = place

@@ -15,6 +15,7 @@ WHY_LOST = {
     "elsewhere": "the file is in a repository that is not enabled; run 'git pog init' there too",
     "failed": "the hook failed",
 }
+_THERE = "'git pog log' there shows it, where 'git pog init' was run there"
 WHY_PARTIAL: Mapping[str, tuple[str, str | None]] = {
     "not-compared": (
         "nobody compared the work tree around a command",
@@ -26,8 +27,8 @@ WHY_PARTIAL: Mapping[str, tuple[str, str | None]] = {
     "failed": ("the comparison of the work tree failed", "'git status' in that work tree may say why"),
     "ignored": ("git ignores the file", "name it in the scope of a task, if it is to be recorded"),
     "outside": ("the file lies outside the repository", None),
-    "nested-repository": ("the file is in a repository of its own", "run 'git pog init' there too"),
-    "submodule": ("the file is in a submodule", "run 'git pog init' there too"),
+    "nested-repository": ("the file is in a repository of its own", _THERE),
+    "submodule": ("the file is in a submodule", _THERE),
     "directory": ("there is a directory in the file's place", None),
     "too-large": ("the file is larger than pog.maxBlob", "only hash and size are kept; raise pog.maxBlob to keep more"),
     "unseen": ("the file could not be read", None),

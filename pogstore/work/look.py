@@ -56,9 +56,12 @@ Listing = tuple[bytes, dict[bytes, tuple[int, bytes]]]
 
 
 class Look:
-    """What was seen: the fields `head` and `look` of a record and its states, none of them if it is partial."""
+    """What was seen: the fields `head` and `look` of a record and its states, none of them if it is partial.
 
-    __slots__ = ("_found", "_git_dir", "head", "look", "states")
+    `inside` are the repositories in the work tree that git says have changed.
+    """
+
+    __slots__ = ("_found", "_git_dir", "head", "inside", "look", "states")
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class Look:
         found: "Mapping[bytes, looked.Known] | None" = None,
     ) -> None:
         self.head, self.look, self.states = head, look, states
+        self.inside: list[sighting.Place] = []
         self._git_dir, self._found = git_dir, found
 
     def remember(self) -> None:
@@ -121,7 +125,9 @@ def _whole(place: sighting.Place, private: looked.Private, max_blob: int, deadli
         found = [state for path in sorted(entries) if (state := states.of(path, *entries[path])) is not None]
     finally:
         folders.close()
-    return Look(git_dir, head, _WHOLE, found, reader.found if reader.found != known else None)
+    done = Look(git_dir, head, _WHOLE, found, reader.found if reader.found != known else None)
+    done.inside = states.inside
+    return done
 
 
 def _leave_out_git_dirs(entries: dict[bytes, tuple[int, bytes]], place: sighting.Place) -> None:
@@ -204,11 +210,12 @@ def _head(values: "Mapping[bytes, bytes]") -> bytes:
 class _States:
     """Makes the state of each listed path."""
 
-    __slots__ = ("_deadline", "_folders", "_left", "_reader", "_root")
+    __slots__ = ("_deadline", "_folders", "_left", "_reader", "_root", "inside")
 
     def __init__(self, root: bytes, folders: Folders, reader: Reader, deadline: float) -> None:
         self._root, self._folders, self._reader, self._deadline = root, folders, reader, deadline
         self._left = MOST_REPOSITORIES
+        self.inside: list[sighting.Place] = []
 
     def of(self, path: bytes, said: int, mode: bytes) -> bytes | None:
         if said == _IGNORED:
@@ -229,6 +236,7 @@ class _States:
         reason = b"submodule" if said == _SUBMODULE else b"repository"
         if inner is None:
             return spool.unseen(path, reason)
+        self.inside.append(inner)
         head = head_of(inner[1], inner[2])
         mark = b""
         if self._left > 0:

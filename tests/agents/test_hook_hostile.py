@@ -140,7 +140,7 @@ def test_a_full_disk(small: Path, pog: Pog, tool: str) -> None:
     assert losses(repo) == {"full": 1}
     (small / "filler").unlink()
     (small / "filler-2").unlink()
-    assert "not recorded: 1 step," in pog("status", cwd=repo.path).stdout
+    assert "not recorded: 1 hook call," in pog("status", cwd=repo.path).stdout
     assert "the disk was full\n" in pog("status", cwd=repo.path).stdout
 
 
@@ -282,7 +282,7 @@ def test_a_spool_that_somebody_holds(enabled: Repo, pog: Pog) -> None:
     assert losses(enabled) == {"locked": 2}
     assert records(enabled) == []
     said_so = pog("status").stdout
-    assert "not recorded: 2 steps," in said_so
+    assert "not recorded: 2 hook calls," in said_so
     assert "the spool was locked for too long" in said_so
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,59 @@ def test_after_a_move_of_the_repository_nothing_is_claimed_again(
     events = Pog(moved)("log", "--json").json
     told = [(event["kind"], sorted(changed(event))) for event in events if event.get("changes")]
     assert told == [("stepped", ["more.txt"]), ("stepped", ["own.txt"])]
+
+
+def with_submodule(agent: Session, repo: Repo, make_repo: Callable[..., Repo], *, enabled: bool = True) -> Pog:
+    """A submodule `lib` that records by itself; what a person types there."""
+    other = make_repo("other")
+    repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.path), "lib")
+    repo.git("commit", "--quiet", "--message", "a submodule")
+    there = Pog(repo.path / "lib")
+    if enabled:
+        there("init")
+        Repo(repo.path / "lib").git("config", "pog.autoDrain", "false")
+    return there
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("echo from here > lib/new.txt", id="named"),
+        pytest.param("(cd lib && echo from here >new.txt)", id="folder"),
+        pytest.param("cd l*b; echo from here > new.txt", id="found"),
+    ],
+)
+def test_in_a_submodule_that_is_recorded_it_is_observed_there(
+    agent: Session, pog: Pog, repo: Repo, make_repo: Callable[..., Repo], command: str
+) -> None:
+    there = with_submodule(agent, repo, make_repo)
+    call = agent.bash(command)
+    assert step(pog, call)["coverage_reason"] == "submodule"
+    (found,) = [event for event in there("log", "--json").json if event["kind"] == "observed"]
+    assert (changed(found), found["during"]) == ({"new.txt": (None, FILE)}, [call])
+    agent.bash("true")
+    assert len([event for event in there("log", "--json").json if event["kind"] == "observed"]) == 1
+
+
+def test_in_a_submodule_that_is_not_recorded_nothing_is_written(
+    agent: Session, pog: Pog, repo: Repo, make_repo: Callable[..., Repo]
+) -> None:
+    with_submodule(agent, repo, make_repo, enabled=False)
+    agent.bash("echo from here > lib/new.txt")
+    assert not (repo.path / ".git" / "modules" / "lib" / "pog" / "spool").exists()
+
+
+def test_a_session_ends_wherever_it_was_at_work(
+    agent: Session, pog: Pog, repo: Repo, make_repo: Callable[..., Repo]
+) -> None:
+    there = with_submodule(agent, repo, make_repo)
+    other = Session(repo.path, "s2")
+    agent.write("lib/new.txt", "the agent's\n")
+    other.prompt("look around")
+    other.now = agent.now
+    other.hook("SessionEnd", reason="exit")
+    assert [task["status"] for task in there("list", "--all", "--json").json] == ["in_progress"]
+    agent.now = other.now
+    agent.hook("SessionEnd", reason="exit")
+    assert [task["status"] for task in there("list", "--all", "--json").json] == ["in_review"]
+    assert not (repo.path / ".git" / "pog" / "reached").exists()

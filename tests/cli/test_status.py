@@ -111,7 +111,7 @@ def test_a_hint_stands_beside_its_line(here: Here, repo: Repo, monkeypatch: pyte
     at = next(at for at, line in enumerate(lines) if line.startswith("recorded in part: 1 step"))
     assert lines[at + 1] == "hint: name it in the scope of a task, if it is to be recorded"
     assert lines[at + 2].endswith(": the file is in a repository of its own")
-    assert lines[at + 3] == "hint: run 'git pog init' there too"
+    assert lines[at + 3] == "hint: 'git pog log' there shows it, where 'git pog init' was run there"
 
 
 def test_every_reason_that_is_written_has_words() -> None:
