@@ -16,6 +16,7 @@ from pogstore.model import BlobId, EventId, Oid, Opaque, Path, Side, Stepped
 from pogstore.store import rows
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.store.store import MAX_CONTENT, Store
+from pogstore.work.brought import Brought
 from pogstore.work.conversion import Conversion
 from pogstore.work.entries import LITERAL, Entries, Entry, in_history
 from pogstore.work.held import NOTHING, SUBMODULE, Held, Last, oid_text, path_of
@@ -59,6 +60,8 @@ class Recorded:
         self._told: dict[EventId, _Told] = {}
         self._ignored: dict[bytes, bool] = {}
         self._bytes: dict[str, bytes] = {}
+        self._read: dict[tuple[bytes, str, str], Held] = {}
+        self._brought = Brought(place.layout.own_here) if place.layout.work_tree else None
         self._made: set[str] = set()
         self._is_fresh = False
 
@@ -76,6 +79,23 @@ class Recorded:
         files = [state for state in states if isinstance(state, Seen)]
         self.keep_bytes(files)
         self.look_up(each.path for each in files)
+        if self._brought is not None:
+            found = {each.blake3: oid for each in files if each.blake3 and (oid := self._oid_in_git(each))}
+            self._brought.add(found, (each.blake3 for each in files if each.blake3))
+
+    def _oid_in_git(self, state: Seen) -> Oid | None:
+        """Returns the blob that git has, or may have by and by, of bytes that a state holds and no event stores."""
+        if state.data is None or self.is_ignored(state.path) or self._is_stored(state):
+            return None
+        version = self._of_bytes(state, state.data).version
+        if version is None:
+            return None
+        oid = self.store.objects.name("blob", version.data)
+        # what git converts is found in no event by the hash that the file has
+        return oid if version.data is not state.data or self.store.objects.exists(oid) else None
+
+    def _is_stored(self, state: Seen) -> bool:
+        return self.store.find_content(BlobId(state.blake3 or "")) is not None
 
     def keep_bytes(self, states: Iterable[Seen | Absent | Unseen]) -> None:
         """Keeps the bytes that states hold, of which others name the hash alone."""
@@ -98,18 +118,44 @@ class Recorded:
                 return Held(fault=_FAULTS.get(reason, "submodule" if reason == "submodule" else "unseen"))
             case Seen():
                 if state.data is not None:
-                    return self.cleaned(state.path, state.mode, state.data)
+                    return self._of_bytes(state, state.data)
                 return self._kept(state) if state.kept else _unread(state)
 
+    def _of_bytes(self, state: Seen, data: bytes) -> Held:
+        """Returns what a hook saw and read; each of it is converted once."""
+        key = state.path, state.mode, state.blake3 or ""
+        if key not in self._read or not state.blake3:
+            self._read[key] = self.cleaned(state.path, state.mode, data)
+        return self._read[key]
+
     def _kept(self, state: Seen) -> Held:
-        """Returns what a hook saw whose bytes lie elsewhere: in another record, in the store, or still in the file."""
+        """Returns what a hook saw whose bytes lie elsewhere: in another record, in the store, still in the file, or in
+        git. If they are nowhere, the next look is to read everything again.
+        """
         data = self._bytes.get(state.blake3 or "")
         if data is None and (last := self.last(state.path)) is not None and last.held.version is not None:
             data = last.held.version.data if hexdigest(last.held.version.data) == state.blake3 else None
         if data is None:
             data = self._file(state.path, state.mode)
             data = data if data is not None and hexdigest(data) == state.blake3 else None
-        return Held(fault="unread") if data is None else self.cleaned(state.path, state.mode, data)
+        if data is None:
+            return self._kept_apart(state)
+        return self.cleaned(state.path, state.mode, data)
+
+    def _kept_apart(self, state: Seen) -> Held:
+        blake3 = state.blake3 or ""
+        try:
+            return self.cleaned(state.path, state.mode, self.store.read_content(BlobId(blake3)))
+        except (NotFound, ObjectDamaged):
+            oid = self._brought.oid(blake3) if self._brought is not None else None
+        try:
+            if oid is not None:
+                return self._entry_held(state.mode, oid)
+        except (NotFound, ObjectDamaged):
+            pass
+        if self._brought is not None:
+            self._brought.look_anew()
+        return Held(fault="unread")
 
     def _file(self, path: bytes, mode: str) -> bytes | None:
         """Returns what the work tree has at a path by now."""
