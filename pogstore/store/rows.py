@@ -100,6 +100,20 @@ def ids_on_paths(database: sqlite3.Connection, paths: Iterable[bytes]) -> dict[b
     return {path: ids_on_path(database, path) for path in dict.fromkeys(paths)}
 
 
+def ids_below(database: sqlite3.Connection, path: bytes) -> list[EventId]:
+    """Returns the ids of the events that changed a path, or what is below it, or moved it away; in replay order.
+
+    The empty path is the root: every event that changed any path.
+    """
+    found = set()
+    for column in ("path", "came_from"):
+        query = f"SELECT DISTINCT event FROM changes WHERE {column} = ?1 OR ({column} >= ?2 AND {column} < ?3)"  # noqa: S608 - one of two columns
+        bounds = (path + b"/", path + b"0") if path else (b"", b"\xff" * 8)
+        found |= {row[0] for row in database.execute(query, (path, *bounds))}
+    rows = (database.execute("SELECT clock, id FROM events WHERE n = ?", (number,)).fetchone() for number in found)
+    return [EventId(row[1]) for row in sorted(rows)]
+
+
 def has_changes(database: sqlite3.Connection) -> bool:
     """Says whether any event changed any path."""
     return database.execute("SELECT 1 FROM changes LIMIT 1").fetchone() is not None

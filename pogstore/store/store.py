@@ -123,6 +123,16 @@ class Store:
         found = self._decoded(database, dict.fromkeys(chain.from_iterable(ids.values())))
         return {path: [found[event_id] for event_id in own if event_id in found] for path, own in ids.items()}
 
+    def events_below(self, paths: Iterable[bytes]) -> list[Sealed]:
+        """Returns the events that changed some paths, or what is below them; each once. The empty path is the root."""
+        wanted = list(paths)
+
+        def ask(database: sqlite3.Connection) -> list[Sealed]:
+            ids = chain.from_iterable(rows.ids_below(database, path) for path in wanted)
+            return list(self._decoded(database, dict.fromkeys(ids)).values())
+
+        return self._ask(ask)
+
     def standing_events(self, task: TaskId) -> list[Sealed]:
         """Returns the events of a task in replay order as far as the index stands; none if there are none."""
         database = self.index.connection
