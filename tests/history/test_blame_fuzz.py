@@ -58,10 +58,7 @@ RECORDED = {
         Step("write", who="s1", at=3, some=52),
         Step("commit_hunks", who="s1", at=1),
     ],
-}
-
-UNSOLVED = {
-    "a drain forgets what a branch has": [
+    "a branch has what was drained, and a command edits it": [
         Step("write", who="s1"),
         Step("shell", who="s1"),
         Step("cherry_pick", some=31),
@@ -69,6 +66,18 @@ UNSOLVED = {
         Step("reset_soft", who="s1", tree=1),
         Step("shell", who="s1", tree=1, some=46),
     ],
+    "a person's edit is drained, and a command commits what git had brought": [
+        Step("merge", who="s1"),
+        Step("reset_soft", who="s1"),
+        Step("write", who="s1", tree=1),
+        Step("shell", who="s1", tree=1),
+        Step("edit", some=7),
+        Step("commit_hunks", who="s1", some=5),
+        Step("shell", who="s1"),
+    ],
+}
+
+UNSOLVED = {
     "a command squashes what a person committed on another branch": [Step("squash_as_told", who="s1")],
     "a stash popped where the file has its older name": [
         Step("rename", who="s1", at=1),
@@ -111,7 +120,9 @@ def test_every_line_has_the_owner_who_wrote_it(made: dict[bool, Path], tmp_path:
             )
 
 
-@pytest.mark.parametrize("every", [1, 1000], ids=["drained after each step", "drained at the end"])
+@pytest.mark.parametrize(
+    "every", [1, 6, 1000], ids=["drained after each step", "drained now and then", "drained at the end"]
+)
 @pytest.mark.parametrize("name", RECORDED)
 def test_what_went_wrong_once(made: dict[bool, Path], tmp_path: Path, name: str, every: int) -> None:
     assert played(begun(made, tmp_path), RECORDED[name], every=every).fault is None
