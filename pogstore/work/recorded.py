@@ -1,7 +1,7 @@
 """What the paths of one work tree held when they were last recorded, and what git's commits say of them.
 
 By this a change that no step made is told from one that a step made, and from what a checkout or a pull brought. Asks
-git, and writes nothing.
+git, and writes nothing but where git has what looks told (`brought.py`).
 """
 
 import os
