@@ -135,7 +135,7 @@ def compare(
         kept = _without_brought(recorded, listed, now)
         kept += [each for each in listed if each not in kept and _is_made(recorded, mine, each)]
         found = [*own, *kept]
-    gone = [] if leave else list(_left_behind(recorded, mine, begin, now, written))
+    gone = [] if leave else list(_left_behind(recorded, mine, now, written))
     found += [each for each in gone if each.path not in begin.states]
     is_all = mine.is_all and all(each.path not in begin.states for each in gone)
     apart = {each.path for each in found if each.last.by_edit and each.last.time > begin.time}
@@ -163,7 +163,14 @@ def _made(recorded: Recorded, begin: Look, now: Look) -> Made:
     old, new = _commit(begin), _commit(now)
     if old is None or new is None:
         return Made()
-    return recorded.made(Span(old, new, begin.time // 1_000_000, now.time // 1_000_000))
+
+    def was_held(path: bytes, after: Held) -> bool:
+        state, noted = begin.states.get(path), recorded.last_noted(path)
+        held = [] if state is None else [recorded.held(state)]
+        held += [] if noted is None else [noted.held]
+        return any(each.same(after) for each in held) or recorded.was_recorded(path, after)
+
+    return recorded.made(Span(old, new, begin.time // 1_000_000, now.time // 1_000_000), was_held)
 
 
 def _standing(recorded: Recorded, mine: Made, now: Look) -> set[bytes]:
@@ -177,19 +184,13 @@ def _is_made(recorded: Recorded, mine: Made, found: Difference) -> bool:
     return written is not None and recorded.entry_held(written.after).same(found.after)
 
 
-def _left_behind(
-    recorded: Recorded, mine: Made, begin: Look, now: Look, standing: Collection[bytes]
-) -> Iterator[Difference]:
+def _left_behind(recorded: Recorded, mine: Made, now: Look, standing: Collection[bytes]) -> Iterator[Difference]:
     """Yields what was committed where HEAD is no more, or was merged with other work: the step is where it was made."""
     for path, written in mine.paths.items():
         if path in standing or path in now.states or written.after is None:
             continue
         before, after = recorded.entry_held(written.before), recorded.entry_held(written.after)
-        state, noted = begin.states.get(path), recorded.last_noted(path)
-        held = [] if state is None else [recorded.held(state)]
-        held += [] if noted is None else [noted.held]
-        if not any(each.same(after) for each in held) and not recorded.was_recorded(path, after):
-            yield Difference(path, Last(before, 0), after)
+        yield Difference(path, Last(before, 0), after)
 
 
 def _commit(look: Look) -> str | None:

@@ -6,7 +6,7 @@ do: what was written and committed while the call ran is its own.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,10 +70,18 @@ class _Line(NamedTuple):
     why: bytes
 
 
-def made(git: Git, objects: Objects, layout: Layout, span: Span, known: frozenset[str]) -> Made:
+def made(
+    git: Git,
+    objects: Objects,
+    layout: Layout,
+    span: Span,
+    known: frozenset[str],
+    was_held: Callable[[bytes, Entry], bool],
+) -> Made:
     """Returns what was committed in a span; `known` are commits that were told of before.
 
-    No process is started where nothing was committed.
+    What `was_held` says to have been there before is left out. No process is started where nothing was committed, and
+    history is gone through only for what is left.
     """
     lines = list(_lines(layout, span))
     if lines:
@@ -89,7 +97,8 @@ def made(git: Git, objects: Objects, layout: Layout, span: Span, known: frozense
     if found is None:
         return Made(is_all=False)
     oids = frozenset(each.oid for each in commits)
-    old = _older(git, found, oids, span) if found else set()
+    found = {path: each for path, each in found.items() if each.after is None or not was_held(path, each.after)}
+    old = _older(git, {path: each for path, each in found.items() if each.after is not None}, oids, span)
     return Made({path: each for path, each in found.items() if path not in old}, oids, is_all)
 
 
@@ -218,6 +227,8 @@ def _entry(mode: str, oid: str) -> Entry | None:
 
 def _older(git: Git, found: Mapping[bytes, Written], own: frozenset[str], span: Span) -> set[bytes]:
     """Returns the paths of which a commit that was written before has what is said to be new; one process."""
+    if not found:
+        return set()
     plain = [path for path in found if b"\n" not in path]
     odd = [path.decode("utf-8", "surrogateescape") for path in found if b"\n" in path]
     form = ("--format=%H %at", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-missing", "--stdin")

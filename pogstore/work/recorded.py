@@ -5,7 +5,7 @@ git, and writes nothing but where git has what looks told (`brought.py`).
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from pogstore import codec
@@ -345,9 +345,13 @@ class Recorded:
                 rest[path] = entry
         return found | (in_history(self.place.git, rest, head.commit if head is not None else "") if rest else set())
 
-    def made(self, span: Span) -> Made:
-        """Returns what was committed in a span of time in this work tree; of each commit once."""
-        found = made(self.place.git, self.store.objects, self.place.layout, span, frozenset(self._made))
+    def made(self, span: Span, was_held: Callable[[bytes, Held], bool]) -> Made:
+        """Returns what was committed in a span of time and was not held before; of each commit once."""
+
+        def was_there(path: bytes, entry: Entry) -> bool:
+            return was_held(path, self.entry_held(entry))
+
+        found = made(self.place.git, self.store.objects, self.place.layout, span, frozenset(self._made), was_there)
         self._made |= found.commits
         return found
 
