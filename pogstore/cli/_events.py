@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from pogstore.cli._missing import during, lacks
+from pogstore.cli._missing import during, lacks, lacks_shortly
 from pogstore.cli._render import path_text, safe, short_who, when, who
 from pogstore.cli._values import kind_name
 from pogstore.errors import NotFound, ObjectDamaged
@@ -33,7 +33,7 @@ def event_line(sealed: Sealed, store: Store | None = None, *, with_task: bool = 
     task = f"{safe(event.task[:TASK_SHORT])} " if with_task else ""
     words = safe(headline(sealed))
     said = safe(gist(store, sealed)) if store else ""
-    lacking = lacks(event) if getattr(event, "coverage", None) in ("partial", "none") else None
+    lacking = lacks_shortly(event)
     words += (f": {said}" if said else "") + (f" [{lacking}]" if lacking else "")
     return f"{sealed.event_id[:SHORT]} {task}{moment} {words}  ({short_who(event.actor)})"
 

@@ -71,6 +71,17 @@ def lacks(event: Event | Opaque) -> str | None:
     return f"{how}: {why(reason)}" if how else None
 
 
+def lacks_shortly(event: Event | Opaque) -> str | None:
+    """Returns what an event lacks for certain, in a few words for a line."""
+    match getattr(event, "coverage", None):
+        case "partial":
+            return f"in part: {why(getattr(event, 'coverage_reason', None) or UNSAID)}"
+        case "none":
+            return "without effects"
+        case _:
+            return None
+
+
 def why(reason: str) -> str:
     """Returns the reason of a coverage in words; one that has none is shown as it is, escaped."""
     return WHY_PARTIAL.get(reason, (safe(reason), None))[0]

@@ -22,7 +22,8 @@ TASK = (
 )
 _PLAN = (
     "{ok, tasks: [TASK_ID], targets: [EVENT_ID], writes: [{path, action}], outcomes: [{event, outcome}], "
-    "conflicts: [{path, reason, event, later}], skipped, uncovered: [EVENT_ID], events: [EVENT_ID]}"
+    "conflicts: [{path, reason, event, later}], skipped, uncovered: [EVENT_ID], "
+    "left: [{path, reason}], events: [EVENT_ID]}"
 )
 _REF = "{ref, task, outcome, old?, new?, reason?}"
 _STEP = "{command, output}"
@@ -38,7 +39,7 @@ ERROR = "{error: {code, message, hint, retryable}}"
 
 SHAPES: Mapping[str, str] = {
     "init": "{enabled, changed, steps: [PHRASE], snippets?: [{where, text}]}",
-    "agent add": "{agent, scope, path, changed} | {agent, snippet}",
+    "agent add": "{agent, scope, path, changed, excluded} | {agent, snippet}",
     "agent remove": "{agent, scope, path, changed, left}",
     "agent list": "[{agent, scope, path, events: [NAME], exact}]",
     "agent test": "{agent, ok, program, version, events: [{event, arrived, status, printed, ms}], file_seen, stored}",

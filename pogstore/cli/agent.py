@@ -14,8 +14,11 @@ from pogstore.cli._context import Env, pass_env
 from pogstore.cli._installed import installed, place
 from pogstore.cli._options import exclusive, json_option, pog_command, pog_group
 from pogstore.cli._render import counted, echo, echo_json, safe, table, tell
+from pogstore.work import excluded
 
 AGENTS = ("claude-code",)
+LOCAL = ".claude/settings.local.json"
+"""Settings of one person in one work tree, which git should not see."""
 NOT_DELIVERED = {1: "something did not arrive"}
 CHANGED_MEANWHILE = {1: "the file changed meanwhile", 4: "the file lies outside the work tree"}
 
@@ -50,6 +53,9 @@ def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print
     that every program has on its PATH does the line name that place as well, and where the system cannot start it,
     since the path of its interpreter has a space in it, that; never with --project, whose settings others share. It
     records only where `git pog init` was run.
+
+    The settings of yours in this work tree (--local) are kept out of git by a line in .git/info/exclude, unless git
+    tracks or ignores them already.
     """
     exclusive(project=project, local=local, user=user, print=only_print)
     if only_print:
@@ -58,10 +64,13 @@ def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print
         return
     scope = _scope(project, user)
     path, changed = _change(env, scope, "add")
+    kept_out = scope == "local" and excluded.exclude(env.store, LOCAL)
     if as_json:
-        echo_json({"agent": agent, "scope": scope, "path": str(path), "changed": changed})
+        echo_json({"agent": agent, "scope": scope, "path": str(path), "changed": changed, "excluded": kept_out})
         return
     echo(f"{agent} {'tells us what it does' if changed else 'told us before'}: {safe(str(path))}")
+    if kept_out:
+        tell(f"git ignores that file from now on: a line in {safe(str(excluded.file_of(env.store.layout)))} says so")
     _hint_after_adding(env, scope)
 
 
@@ -72,16 +81,20 @@ def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print
 def remove(env: Env, agent: str, project: bool, local: bool, user: bool, as_json: bool) -> None:
     """Take our hooks out of the settings of AGENT again.
 
-    The file gets the bytes it had before. A line of ours that somebody changed is theirs, and stays.
+    The file gets the bytes it had before, and so does .git/info/exclude. A line of ours that somebody changed is
+    theirs, and stays.
     """
     exclusive(project=project, local=local, user=user)
     scope = _scope(project, user)
     path, changed = _change(env, scope, "remove")
     left = claude_settings.installed(scope, place(env, scope))
+    taken_out = scope == "local" and not left and excluded.include(env.store, LOCAL)
     if as_json:
         echo_json({"agent": agent, "scope": scope, "path": str(path), "changed": changed, "left": len(left)})
         return
     echo(f"{agent} {'no longer tells us' if changed else 'did not tell us'}: {safe(str(path))}")
+    if taken_out:
+        tell(f"our line is taken out of {safe(str(excluded.file_of(env.store.layout)))} again")
     if left:
         tell(f"warning: {counted(len(left), 'changed line')} of ours left; remove by hand what you no longer want")
 

@@ -189,3 +189,19 @@ def test_a_git_pog_that_lies_where_all_find_it_is_not_named(tmp_path: Path, monk
         (tmp_path / folder / "git-pog").symlink_to(script)
         assert _delivery.line_for(env) == LINE
         (tmp_path / folder / "git-pog").unlink()
+
+
+def test_settings_of_one_s_own_are_kept_out_of_git(here: Here, repo: Repo) -> None:
+    """`git add -A` of an agent would commit them, and its first look would tell of them."""
+    exclude = repo.path / ".git" / "info" / "exclude"
+    before = exclude.read_bytes() if exclude.exists() else None
+    assert (
+        f"git ignores that file from now on: a line in {exclude} says so\n"
+        in here("agent", "add", "claude-code").stderr
+    )
+    assert repo.git("status", "--porcelain") == ""
+    assert here("agent", "add", "claude-code").stderr == ""
+    assert f"our line is taken out of {exclude} again\n" in here("agent", "remove", "claude-code").stderr
+    assert (exclude.read_bytes() if exclude.exists() else None) == before
+    here("agent", "add", "claude-code", "--project")
+    assert ".claude/" in repo.git("status", "--porcelain"), "what a repository shares is for git"

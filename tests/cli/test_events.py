@@ -42,19 +42,31 @@ def shown(here: Here, task: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("coverage", "reason", "words"),
+    ("coverage", "reason", "words", "short"),
     [
-        ("partial", "too-many", "recorded in part: too many files had changed to look at each"),
-        ("none", "not-compared", "recorded without effects: nobody compared the work tree around a command"),
-        ("partial", None, "recorded in part: no reason was recorded"),
+        (
+            "partial",
+            "too-many",
+            "recorded in part: too many files had changed to look at each",
+            "in part: too many files had changed to look at each",
+        ),
+        (
+            "none",
+            "not-compared",
+            "recorded without effects: nobody compared the work tree around a command",
+            "without effects",
+        ),
+        ("partial", None, "recorded in part: no reason was recorded", "in part: no reason was recorded"),
     ],
 )
-def test_what_a_step_lacks_is_said(here: Here, repo: Repo, coverage: str, reason: str | None, words: str) -> None:
+def test_what_a_step_lacks_is_said(
+    here: Here, repo: Repo, coverage: str, reason: str | None, words: str, short: str
+) -> None:
     task = written(here, repo, Stepped, tool="Bash", class_="shell", coverage=coverage, coverage_reason=reason)
-    assert line(here, task).endswith(f" stepped Bash [{words}]  (unknown)")
+    assert line(here, task).endswith(f" stepped Bash [{short}]  (unknown)")
     assert f"Note:   {words}" in shown(here, task)
     assert f"Note:   {words}" in here("log", task).stdout
-    assert f"[{words}]" in here("show", task, "--events").stdout
+    assert f"[{short}]" in here("show", task, "--events").stdout
 
 
 def test_what_is_perhaps_another_s_stands_where_there_is_room(here: Here, repo: Repo) -> None:
