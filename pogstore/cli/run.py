@@ -52,9 +52,9 @@ def command(
     Otherwise the exit status is that of the command, or 128 and the number of the signal that ended it. With --json
     the event is printed on standard output, and what the command prints there goes to standard error.
     """
-    found = env.task(task)
     if not env.store.enabled:
         raise NotEnabled
+    found = env.task(task)
     by = env.by
     if setup.paused(env.store.layout):
         raise RefusedByPolicy("recording is paused here", "'git pog pause --resume' resumes it; nothing ran")

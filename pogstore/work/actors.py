@@ -13,10 +13,10 @@ _LONGEST_NAME = 100
 
 def actor_by(by: Actor | str | None, environ: Mapping[str, str], git: Git) -> Actor:
     """Returns an actor: the one given, an agent of a name (or `human:NAME`, `tool:NAME`), else whom `POG_ACTOR` names,
-    else the person. Raises `BadInput` where nobody could answer for what is recorded.
+    else the person. Raises `BadInput` where nobody could answer for what is recorded, and for what cannot be an actor.
     """
     if isinstance(by, Actor):
-        return by
+        return checked(by)
     person = person_of(environ, git)
     named = by if by is not None else environ.get("POG_ACTOR")
     if named is None:
@@ -26,9 +26,19 @@ def actor_by(by: Actor | str | None, environ: Mapping[str, str], git: Git) -> Ac
     type_, colon, name = named.partition(":")
     if not colon or type_ not in _TYPES:
         type_, name = "agent", named
+    return checked(Actor(type=type_, name=name, session=environ.get("POG_SESSION") or None, on_behalf_of=person))
+
+
+def checked(actor: Actor) -> Actor:
+    """Returns an actor that an event may hold for good; raises `BadInput` for another, as `--as` does."""
+    if actor.type not in _TYPES:
+        raise BadInput(f"actor type '{actor.type}'", "no such type", f"it is one of {', '.join(_TYPES)}")
+    name = actor.name
+    if name is None:
+        return actor
     if not 0 < len(name.strip()) <= len(name) <= _LONGEST_NAME or redact.redact(name)[1]:
         raise BadInput("the name of an actor", f"needs 1 to {_LONGEST_NAME} characters, and no secret among them")
-    return Actor(type=type_, name=name, session=environ.get("POG_SESSION") or None, on_behalf_of=person)
+    return actor
 
 
 def person_of(environ: Mapping[str, str], git: Git) -> Person | None:

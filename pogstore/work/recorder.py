@@ -38,7 +38,7 @@ from pogstore.store.batch import Batch
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
 from pogstore.work import active, setup, tasks, watched
-from pogstore.work.actors import actor_by
+from pogstore.work.actors import actor_by, checked
 from pogstore.work.blocks import Block, as_text, is_failure, not_instead_of
 from pogstore.work.tasks import By, new_task_id
 from pogstore.work.watched import Found, Watch
@@ -84,9 +84,10 @@ class Recorder(Store):
         self.refuse_unless_recording()
         actor = actor_by(by, self._environ, self.git)
         if task is not None:
+            named = self._named(task)
             if title is not None or definition is not None or intent is not None or links:
                 raise BadInput(f"task '{task}'", "is there already; a definition is for a new one")
-            return RecordedTask(self, self._named(task), actor, None)
+            return RecordedTask(self, named, actor, None)
         if (title is None) == (definition is None):
             raise BadInput("a task", "needs a title or a definition, or the name of one that is there")
         wanted = definition or Definition(title=title or "", intent=intent)
@@ -236,6 +237,7 @@ class RecordedTask(Block):
     def prompt(self, text: str, *, by: Actor | None = None) -> Sealed:
         """Records an instruction as it was given; by default it is of the person who answers for the actor."""
         self.check_open()
+        by = checked(by) if by is not None else None
         behind = self.actor.on_behalf_of
         person = Actor(type="human", name=behind.name, on_behalf_of=behind) if behind else self.actor
 

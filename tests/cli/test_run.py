@@ -70,6 +70,12 @@ def test_without_a_task_nothing_runs(pog: Pog, repo: Repo) -> None:
     assert not (repo.path / "ran").exists()
 
 
+def test_where_pogstore_is_not_enabled_that_is_said_first(pog: Pog, repo: Repo) -> None:
+    """And not that there is no active task, of which nobody there has heard."""
+    assert "not enabled" in pog("run", "touch", "ran", status=128).stderr
+    assert not (repo.path / "ran").exists()
+
+
 def test_where_recording_is_off_nothing_runs(ready: Pog, repo: Repo) -> None:
     task = last(ready)["task"]
     assert "POG_DISABLE" in ready("run", "touch", "ran", env={"POG_DISABLE": "1"}, status=4).stderr

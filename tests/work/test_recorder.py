@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pogstore
-from pogstore.model import Change, Decided, Defined, Event, Moved, Noted, Observed, Prompted, Stepped
+from pogstore.model import Actor, Change, Decided, Defined, Event, Moved, Noted, Observed, Prompted, Stepped
 from pogstore.work import watched
 from pogstore.work.blocks import as_text
 from pogstore.work.look import look
@@ -559,3 +559,22 @@ def test_what_is_no_json_is_said_all_the_same() -> None:
     assert as_text(circular) == "[[...]]"
     assert as_text({(1, 2): 3}) == "{(1, 2): 3}"
     assert as_text({"path": Path("a")}) == '{"path": "a"}'
+
+
+@pytest.mark.parametrize(
+    "by", ["", " ", "x" * 101, "agent:" + "x" * 101, Actor(type="robot", name="r"), Actor(type="agent", name="y" * 101)]
+)
+def test_who_acts_is_checked_however_it_is_said(bench: Bench, by: Actor | str) -> None:
+    """As `--as` is: events keep a name for good."""
+    with pytest.raises(pogstore.BadInput):
+        bench.store.task("a task", by=by)
+
+
+def test_a_secret_is_nobody_s_name(bench: Bench) -> None:
+    with pytest.raises(pogstore.BadInput, match="no secret"):
+        bench.store.task("a task", by=Actor(type="agent", name="ghp_" + "16C7e42F29" * 4))
+
+
+def test_a_task_that_is_not_there_is_not_there_already(bench: Bench) -> None:
+    with pytest.raises(pogstore.NotFound):
+        bench.store.task("a title", task="zzz")
