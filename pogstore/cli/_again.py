@@ -4,17 +4,17 @@ git's own answer is asked for anew each time, and is a part of the key together 
 itself, so that no two answers can be mixed up. Nothing but this is loaded where the answer is known: to import the rest
 takes longer than most of git's answers. Where it is not, the command finds git's answer ready.
 """
-# ruff: noqa: PTH100, PTH109, PTH112, PTH113, PTH114, PTH118, PTH120 - `pathlib` would be felt
+# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH118, PTH120, PTH208 - `pathlib` would be felt
 
 import os
+import stat
 import sys
 import time
 from contextlib import suppress
 from io import BufferedWriter, RawIOBase, TextIOWrapper
-from pathlib import Path
 
 from pogstore import digest
-from pogstore.store import database, gitenv, outputs, spawn
+from pogstore.store import gitenv, outputs, spawn
 
 TYPE_CHECKING = False  # what type checkers take it for; the module `typing` would cost more than all else here
 
@@ -50,9 +50,26 @@ def begun(arguments: "Sequence[str]") -> "Again | None":
         if os.path.lexists(f"{top}/.git") or top == "/":
             return None
         top = os.path.dirname(top)
-    if not spelled.startswith(f"{top}/") or not os.path.isfile(f"{top}/.git/pog/index.sqlite3"):
+    if not spelled.startswith(f"{top}/") or not _is_plain(top):
         return None
     return Again(top, spelled.removeprefix(f"{top}/"), list(arguments))
+
+
+def _is_plain(top: str) -> bool:
+    """Says whether git, too, takes a directory with `.git` for the root of a work tree: nothing says otherwise.
+
+    The files are ours, on the file system on which the command runs, and no setting moves the work tree.
+    """
+    git_dir = f"{top}/.git"
+    try:
+        status = [os.stat(place) for place in (os.getcwd(), top, git_dir, f"{git_dir}/objects", f"{git_dir}/refs")]
+        ours = os.lstat(f"{git_dir}/pog")
+    except OSError:
+        return False
+    config = _content(f"{git_dir}/config").lower().replace(b"bare = false", b"")
+    told = any(word in config for word in (b"bare", b"worktree", b"include", b"objectformat", b"refstorage"))
+    same = len({each.st_dev for each in status}) == 1 and {each.st_uid for each in status[1:3]} == {os.geteuid()}
+    return same and not told and stat.S_ISDIR(ours.st_mode) and b"HEAD" in os.listdir(os.fsencode(git_dir))
 
 
 class Again:
@@ -60,7 +77,7 @@ class Again:
 
     def __init__(self, top: str, path: str, arguments: "Sequence[str]") -> None:
         self._top, self._path, self._arguments = top, path, arguments
-        self._index = Path(top, ".git", "pog", "index.sqlite3")
+        self._index = f"{top}/.git/pog/index.sqlite3"
         self._before: bytes | None = None
         self._key: str | None = None
         self._output, self._errors = _Tee(1), _Tee(2)
@@ -71,8 +88,8 @@ class Again:
         environ = {os.fsencode(name): os.fsencode(value) for name, value in gitenv.environment().items()}
         running = [spawn.begin([os.fsencode(part) for part in command], environ) for command in commands]
         self._before = _state(self._top)
-        blamed, places, colors = [spawn.finish(each, time.monotonic() + PATIENCE, LARGEST) or b"" for each in running]
-        if not blamed or self._before is None or not self._is_here(places) or (colors and not self._is_for_programs):
+        blamed, *colors = [spawn.finish(each, time.monotonic() + PATIENCE, LARGEST) or b"" for each in running]
+        if not blamed or self._before is None or any(colors):
             return False
         gitenv.SAID[tuple(commands[0])] = blamed
         if blamed.startswith(UNCOMMITTED) or b"\n" + UNCOMMITTED in blamed:
@@ -83,18 +100,9 @@ class Again:
     def _commands(self) -> "list[list[str]]":
         git = os.fsdecode(spawn.find_git(os.environb.get(b"PATH", os.defpath.encode())))
         here = [git, *gitenv.QUIET, f"--git-dir={self._top}/.git", f"--work-tree={self._top}"]
-        return [
-            [*here, "blame", "--porcelain", "--", self._path],
-            [git, "rev-parse", "--git-dir", "--git-common-dir", "--is-bare-repository", "--show-toplevel"],
-            [git, "config", "--null", "--get-regexp", r"^color\.(pog|ui)$"],
-        ]
-
-    def _is_here(self, places: bytes) -> bool:
-        """Says whether git takes the same repository as we do."""
-        git_dir, common_dir, bare, top, *_ = (*os.fsdecode(places).split("\n"), "", "", "", "")
-        expected = f"{self._top}/.git"
-        found = [os.path.realpath(each) for each in (git_dir, common_dir, top)]
-        return found == [expected, expected, self._top] and bare == "false" and not os.path.islink(self._index.parent)
+        blame = [*here, "blame", "--porcelain", "--", self._path]
+        colors = [git, "config", "--null", "--get-regexp", r"^color\.(pog|ui)$"]
+        return [blame] if self._is_for_programs else [blame, colors]
 
     @property
     def _is_for_programs(self) -> bool:
@@ -104,9 +112,9 @@ class Again:
         return [str(len(self._arguments)).encode(), *map(os.fsencode, self._arguments), os.fsencode(self._path)]
 
     def _recall(self, key: str) -> bool:
-        opened = database.open_database(self._index)
-        known = outputs.recall(opened.connection, key)
-        opened.close()
+        shelf = outputs.Shelf(self._index)
+        known = shelf.recall(key)
+        shelf.close()
         if known is not None:
             self._output.write(known)
         return known is not None
@@ -119,9 +127,9 @@ class Again:
         """Keeps what a command that went well has printed, if nothing on which it depends has changed meanwhile."""
         if self._key is None or self._errors.heard or self._before is None or self._before != _state(self._top):
             return
-        opened = database.open_database(self._index)
-        outputs.keep(opened.connection, self._key, bytes(self._output.heard))
-        opened.close()
+        shelf = outputs.Shelf(self._index)
+        shelf.keep(self._key, bytes(self._output.heard))
+        shelf.close()
 
 
 class _Tee(RawIOBase):

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from pogstore.errors import LockHeld
 from pogstore.store.lock import acquire, release
+from pogstore.store.outputs import SCHEMA
 
-SCHEMA = 6
 BUSY_SECONDS = 30.0
 REBUILD_SECONDS = 2.0
 """How long to wait until nobody else has a useless database open."""

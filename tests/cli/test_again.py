@@ -1,14 +1,18 @@
 """`git pog blame FILE` for the second time: the same answer without loading much, and never an old one."""
 
+import fcntl
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from pogstore.store import outputs
 from tests.conftest import Repo
 from tests.history.agents import Agent
 
@@ -137,6 +141,30 @@ def test_where_it_runs_and_what_the_environment_says_counts(world: World) -> Non
     named = world.blame("a.py", env={"GIT_DIR": str(other / ".git"), "GIT_WORK_TREE": str(world.repo.path)})
     assert named.worked_out
     assert b"*" not in named.output, "the other repository has no record"
+
+
+@pytest.mark.parametrize("setting", ["core.worktree", "include.path", "core.bare"])
+def test_a_setting_that_may_move_the_work_tree_is_left_to_git(world: World, setting: str) -> None:
+    world.blame()
+    world.repo.git("config", setting, {"core.worktree": str(world.repo.path), "core.bare": "false"}.get(setting, "x"))
+    if setting == "core.bare":
+        world.repo.git("config", "--replace-all", "core.bare", "no")
+    assert world.blame().worked_out
+
+
+def test_an_index_of_another_schema_or_one_that_is_made_anew_is_left_alone(world: World) -> None:
+    world.blame()
+    world.agent.store.close()
+    index = world.repo.path / ".git" / "pog" / "index.sqlite3"
+    with index.with_suffix(".lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert outputs.Shelf(str(index)).recall("x") is None
+        fcntl.flock(lock, fcntl.LOCK_UN)
+    with closing(sqlite3.connect(index)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    assert world.blame().worked_out
+    index.write_bytes(b"no database" * 100)
+    assert world.blame().worked_out
 
 
 def test_what_is_not_committed_is_worked_out_each_time(world: World) -> None:
