@@ -3,7 +3,7 @@
 import msgspec
 
 from pogstore.cli._events import SHORT
-from pogstore.cli._render import counted, echo, echo_json, path_text, raw_path_text, tell
+from pogstore.cli._render import counted, echo, echo_json, path_text, raw_path_text, safe, tell
 from pogstore.cli._values import Value
 from pogstore.history.plans import Done, Obstacle, Plan
 from pogstore.store.content import path_of
@@ -73,11 +73,13 @@ def verb(write: Write) -> str:
 
 
 def _say_rest(plan: Plan) -> None:
+    for left in plan.left:
+        tell(f"left as it is: {path_text(left.path)}: {safe(left.reason)}; remove or restore it by hand")
     if plan.skipped:
         tell(f"skipped {counted(plan.skipped, 'change')} outside the repository")
     if plan.uncovered:
         tell(f"not covered: {counted(len(plan.uncovered), 'tool call')} that may have done more than was recorded")
-    if not plan.writes and not plan.obstacles:
+    if not plan.writes and not plan.obstacles and not plan.left:
         tell(NOTHING)
 
 
@@ -101,6 +103,7 @@ def _value(plan: Plan) -> Value:
         "outcomes": [_plain(outcome) for own in plan.tasks for outcome in own.outcomes],
         "conflicts": [obstacle._asdict() | {"path": _plain(obstacle.path)} for obstacle in plan.obstacles],
         "skipped": plan.skipped,
+        "left": [{"path": _plain(left.path), "reason": left.reason} for left in plan.left],
         "uncovered": list(plan.uncovered),
     }
 

@@ -37,12 +37,20 @@ class Obstacle(NamedTuple):
     later: tuple[EventId, ...]
 
 
+class Left(NamedTuple):
+    """A path that is left as it is, because another file system would read its name otherwise, and why."""
+
+    path: Path
+    reason: str
+
+
 class Plan(NamedTuple):
     """What an operation would do. With obstacles nothing is ever written; without writes there is nothing to do.
 
     `unchanged` are paths that the plan relies on and leaves as they are: if one of them changes, the plan is void.
-    `skipped` counts the recorded changes outside the repository, which nobody takes back. `uncovered` are the tool
-    calls that were asked for and may have done more than was recorded: nobody compared, or it was not done to files.
+    `left` are paths that no operation of ours writes, so that they stay as they are. `skipped` counts the recorded
+    changes outside the repository, which nobody takes back. `uncovered` are the tool calls that were asked for and may
+    have done more than was recorded: nobody compared, or it was not done to files.
     """
 
     tasks: tuple[TaskPlan, ...]
@@ -51,6 +59,7 @@ class Plan(NamedTuple):
     unchanged: tuple[Write, ...] = ()
     skipped: int = 0
     uncovered: tuple[EventId, ...] = ()
+    left: tuple[Left, ...] = ()
 
 
 class Done(NamedTuple):

@@ -12,15 +12,8 @@ from pogstore.history.blame import effective_times
 from pogstore.history.names import Named
 from pogstore.history.operations import UNDO, Manner, carry_out, last_operation, standing
 from pogstore.history.pathhistory import PathHistory
-from pogstore.history.plans import Done, Effect, Obstacle, Plan, TaskPlan
-from pogstore.history.takeout import (
-    APPLIED,
-    IDENTICAL,
-    SKIPPED,
-    Case,
-    put_back,
-    take_out,
-)
+from pogstore.history.plans import Done, Effect, Left, Obstacle, Plan, TaskPlan
+from pogstore.history.takeout import APPLIED, IDENTICAL, SKIPPED, Case, put_back, spelled, take_out
 from pogstore.history.tree import Obstructed, Tree
 from pogstore.model import (
     Change,
@@ -37,6 +30,7 @@ from pogstore.model import (
 )
 from pogstore.store.content import path_bytes, path_of
 from pogstore.store.store import Store
+from pogstore.work.paths import misspelling
 from pogstore.work.tasks import By
 
 CONFLICTED = "conflicted"
@@ -96,6 +90,8 @@ class _Planning:
         self._total = sum(len(_changes(sealed)) for sealed in targets)
         self._came_of: dict[EventId, list[str]] = {sealed.event_id: [] for sealed in targets}
         self._obstacles: list[Obstacle] = []
+        self._left: dict[Left, None] = {}
+        self._skips = 0
         paths = [path_bytes(change.path) for sealed in targets for change in _changes(sealed)]
         known = [path for path in paths if path is not None]
         self._history = PathHistory(store, known)
@@ -105,11 +101,21 @@ class _Planning:
         """Plans the inverse of one target."""
         for change in _changes(sealed):
             try:
-                self._came_of[sealed.event_id].append(take_out(self._case(sealed, change)))
+                case = self._case(sealed, change)
+                self._came_of[sealed.event_id].append(SKIPPED if self._leave(case) else take_out(case))
             except Obstructed as fault:
                 self._obstruct(sealed, fault)
             self._done += 1
             self._progress(self._done, self._total)
+
+    def _leave(self, case: Case) -> bool:
+        """Leaves a file as it is if its name could be read otherwise elsewhere; says whether it does."""
+        names = (spelled(case.change.path), spelled(case.change.from_), *case.names)
+        reasons = {name: reason for name in names if name is not None and (reason := misspelling(name)) is not None}
+        left = [Left(path_of(name.encode("utf-8", "surrogateescape")), reason) for name, reason in reasons.items()]
+        self._left.update(dict.fromkeys(left))
+        self._skips += bool(left)
+        return bool(left)
 
     def _case(self, sealed: Sealed, change: Change) -> Case:
         names = self._history.moves(change.path, sealed)
@@ -132,8 +138,10 @@ class _Planning:
             self._obstruct(self._tree.cause(fault.path), fault)
         tasks = dict.fromkeys(sealed.event.task for sealed in self._targets)
         plans = tuple(self._for_task(task, effects) for task in tasks)
-        skipped = sum(results.count(SKIPPED) for results in self._came_of.values())
-        return Plan(plans, () if self._obstacles else writes, tuple(self._obstacles), self._tree.unchanged(), skipped)
+        skipped = sum(results.count(SKIPPED) for results in self._came_of.values()) - self._skips
+        own = () if self._obstacles else writes
+        plan = Plan(plans, own, tuple(self._obstacles), self._tree.unchanged(), skipped)
+        return plan._replace(left=tuple(self._left))
 
     def _for_task(self, task: TaskId, effects: Sequence[Effect]) -> TaskPlan:
         own = [sealed.event_id for sealed in self._targets if sealed.event.task == task]

@@ -39,6 +39,22 @@ def check_path(path: str) -> None:
             raise UnsafePath(path, reason)
 
 
+def misspelling(path: str) -> str | None:
+    """Returns why another file system would read a name otherwise, if that alone is wrong with a path.
+
+    So it is with a backslash, which is a letter like any other here. What is git's own directory or a device on some
+    system, or leads upwards, is no slip of spelling.
+    """
+    try:
+        check_relative(path)
+    except UnsafePath:
+        return None
+    names = path.split("/")
+    if _DRIVE.match(path) or any(_fault_of_meaning(fold(name)) for name in names):
+        return None
+    return next(filter(None, map(_fault_of_spelling, names)), None)
+
+
 def check_relative(path: str) -> None:
     """Raises `UnsafePath` unless a path is relative and goes downwards only: what reading asks for, and no more."""
     if not path:

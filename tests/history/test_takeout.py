@@ -258,6 +258,30 @@ def test_t6_a_path_that_may_not_be_written_is_refused_when_planning(bench: Bench
         bench.plan(event)
 
 
+@pytest.mark.parametrize("name", ["b\\s", "d/ends with a dot.", "one\x01two", "ab:$c"])
+def test_t6_a_name_that_is_read_otherwise_elsewhere_is_left_and_said(bench: Bench, name: str) -> None:
+    event = bench.step({name: b"x\n", "ok.txt": b"y\n"})
+    plan = bench.plan(event)
+    assert ([left.path for left in plan.left], plan.skipped, plan.obstacles) == ([name], 0, ())
+    assert plan.tasks[0].outcomes[0].outcome == "applied"
+    done = bench.rollback(event)
+    assert done.events
+    assert bench.files() == {name: file(b"x\n")}
+    bench.undo()
+    assert bench.files() == {name: file(b"x\n"), "ok.txt": file(b"y\n")}
+    gone = bench.step({name: None, "ok.txt": None})
+    bench.rollback(gone)
+    assert bench.files() == {"ok.txt": file(b"y\n")}, "and it is not made"
+
+
+@pytest.mark.parametrize("name", ["..\\x", "a\\.git\\config", "c:\\x", "a/con\\"])
+def test_t6_a_disguise_is_no_slip_of_spelling(bench: Bench, name: str) -> None:
+    event = bench.record(Step(name, None, ONE))
+    bench.write(name, ONE)
+    with pytest.raises(UnsafePath):
+        bench.plan(event)
+
+
 def test_a_path_outside_is_skipped_and_said(bench: Bench) -> None:
     outside = bench.record_sides(Change(path=OddPath(outside=True)))
     plan = bench.plan(outside)
