@@ -4,7 +4,7 @@ The rounds know versions and diffs, and nothing of events, time or storage: who 
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from pogstore.history.lines import is_trivial, normal, score, split
@@ -78,10 +78,14 @@ class Explanation:
     def bind(self, parent: Version, joined: Callable[[Owner, Owner], Owner]) -> None:
         """Gives each line that a parent had to its owner there; `joined` decides between several parents."""
         old = parent.owners
-        for new_at, old_at in matches(self._since(parent), len(self.lines)):
-            owner = self.owners[new_at]
-            self.owners[new_at] = old[old_at] if owner is None else joined(old[old_at], owner)
-            self._bound.add(new_at)
+        is_first = not self._bound
+        for new_at, old_at, count in runs(self._since(parent), len(self.lines)):
+            theirs = old[old_at : old_at + count]
+            mine = self.owners[new_at : new_at + count]
+            if not is_first and mine != theirs:
+                theirs = [his if my is None else joined(his, my) for his, my in zip(theirs, mine, strict=True)]
+            self.owners[new_at : new_at + count] = theirs
+            self._bound.update(range(new_at, new_at + count))
         self._parents.append(parent)
 
     def bind_spaces(self, parent: Version) -> None:
@@ -89,11 +93,15 @@ class Explanation:
         if self._strict or None not in self.owners:
             return
         old = parent.owners
-        for new_at, old_at in matches(self._hunks(self._supply(parent).bare, self._bare), len(self.lines)):
-            owner = old[old_at]
-            if self.owners[new_at] is None and self._may_give(owner):
-                self.owners[new_at] = owner
-                self._bound.add(new_at)
+        hunks = self._hunks(self._supply(parent).bare, self._bare)
+        shift = {}
+        for new_at, old_at, count in runs(hunks, len(self.lines)):
+            if None in self.owners[new_at : new_at + count]:
+                shift.update(dict.fromkeys(range(new_at, new_at + count), old_at - new_at))
+        for at, by in shift.items():
+            if self.owners[at] is None and self._may_give(old[at + by]):
+                self.owners[at] = old[at + by]
+                self._bound.add(at)
 
     def carry(self, near: Version, *, spaces: bool = False) -> None:
         """Takes over lines that a version has in the same order; with `spaces` also such as differ in white space."""
@@ -217,15 +225,20 @@ class _Supply:
         return found
 
 
-def blocks(hunks: Hunks, new_total: int) -> list[Block]:
-    """Returns the runs of lines that a diff leaves unchanged, as (new, old) line numbers."""
-    found = []
+def runs(hunks: Hunks, new_total: int) -> Iterator[tuple[int, int, int]]:
+    """Yields the runs of lines that a diff leaves unchanged: where in the new and in the old content, and how many."""
     new_at = old_at = 0
     for old_start, old_lines, new_start, new_lines in hunks:
-        found.append([(new_at + n, old_at + n) for n in range(new_start - new_at)])
+        if new_start > new_at:
+            yield new_at, old_at, new_start - new_at
         new_at, old_at = new_start + new_lines, old_start + old_lines
-    found.append([(new_at + n, old_at + n) for n in range(new_total - new_at)])
-    return [block for block in found if block]
+    if new_total > new_at:
+        yield new_at, old_at, new_total - new_at
+
+
+def blocks(hunks: Hunks, new_total: int) -> list[Block]:
+    """Returns the runs of lines that a diff leaves unchanged, as (new, old) line numbers."""
+    return [[(new_at + n, old_at + n) for n in range(count)] for new_at, old_at, count in runs(hunks, new_total)]
 
 
 def matches(hunks: Hunks, new_total: int) -> Block:
