@@ -22,5 +22,5 @@ def move_task(
     """Moves a task and prints the event; says so if this work tree is on no task any more."""
     was_on = active.active_task(env.store.layout) == task
     show_written(tasks.move(env.store, task, status, env.by, reason=reason, outcome=outcome), as_json)
-    if was_on and active.active_task(env.store.layout) is None:
+    if was_on and not as_json and active.active_task(env.store.layout) is None:
         tell("no active task now; '@{-1}' is the one that ended")
