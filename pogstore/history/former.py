@@ -1,14 +1,12 @@
 """The names that a file had before: by git's renames, and by those that events recorded."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
 
-from pogstore import digest
 from pogstore.errors import GitFailed
-from pogstore.history.past import Past
+from pogstore.history.past import Past, altered_history
 from pogstore.model import Oid
 from pogstore.store import gitlog, rows
 from pogstore.store.gitlog import FormerName
@@ -40,7 +38,7 @@ def history_of(
     names that git knows of those that were recorded. An event may come from anybody, so what git would not take for a
     path is no name, and their number is bounded.
     """
-    altered = altered_history(store)
+    altered = past.altered if past is not None else altered_history(store)
     if tip is None:
         return History(_with_recorded(store, [path]), [], altered)
     former = [] if past is not None and past.never_renamed(path) else _former_names(store, tip, path, altered)
@@ -91,12 +89,3 @@ def keep_never_renamed(store: Store, tip: Oid, paths: Iterable[bytes]) -> None:
     altered = altered_history(store)
     none = msgspec.json.encode([])
     rows.keep_memos(store.index.connection, NAMES_MEMO, {f"{tip}:{path.hex()}{altered}": none for path in paths})
-
-
-def altered_history(store: Store) -> str:
-    """Returns what makes git see other commits behind the same tip, as a digest; nothing where there is nothing."""
-    parts = [f"{ref} {oid}".encode() for ref, oid in store.refs.list("refs/replace/").items()]
-    for name in ("shallow", "info/grafts"):
-        with suppress(OSError):
-            parts.append((store.layout.common_dir / name).read_bytes())
-    return ":" + digest.hexdigest(b"\n".join(parts)) if parts else ""

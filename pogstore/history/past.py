@@ -5,8 +5,10 @@ One question about all files takes git little longer than one about a single fil
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 
+from pogstore import digest
 from pogstore.model import Oid
 from pogstore.store import gitlog
 from pogstore.store.gitlog import PathCommit
@@ -21,6 +23,11 @@ class Past:
 
     def __init__(self, store: Store, tip: Oid | None) -> None:
         self.store, self.tip = store, tip
+
+    @cached_property
+    def altered(self) -> str:
+        """What makes git see other commits behind the same tip, as it was when this was first asked."""
+        return altered_history(self.store)
 
     def commits(self, names: Sequence[bytes]) -> list[PathCommit]:
         """Returns the commits that changed one of some paths; see `gitlog.path_commits`."""
@@ -89,3 +96,12 @@ def _counted(changes: Iterable[PathCommit]) -> list[PathCommit]:
         last = change.commit, change.against
         found.append(change._replace(against=against))
     return found
+
+
+def altered_history(store: Store) -> str:
+    """Returns what makes git see other commits behind the same tip, as a digest; nothing where there is nothing."""
+    parts = [f"{ref} {oid}".encode() for ref, oid in store.refs.list("refs/replace/").items()]
+    for name in ("shallow", "info/grafts"):
+        with suppress(OSError):
+            parts.append((store.layout.common_dir / name).read_bytes())
+    return ":" + digest.hexdigest(b"\n".join(parts)) if parts else ""
