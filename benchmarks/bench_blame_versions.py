@@ -62,7 +62,7 @@ def commit(place: Path, found: Sequence[Committed]) -> Path:
 
 
 def forget_and_blame(store: Store) -> None:
-    """Blames the file with nothing remembered but the index."""
+    """Blames the file with no answer remembered; the index knows how versions differ once it has been asked."""
     store.index.connection.execute("DELETE FROM memos")
     found = blame(store, PATH.encode())
     if any(line.owner != "event" for line in found.lines):
