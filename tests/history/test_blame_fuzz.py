@@ -75,6 +75,11 @@ RECORDED = {
         Step("commit_hunks", who="s1", some=5),
         Step("shell", who="s1"),
     ],
+    "a command that tells no duration indents what a person has just committed": [
+        Step("shell", who="s1", some=7),
+        Step("rebase", tree=1, at=58, some=58),
+        Step("reformat", who="s1", at=5, some=19),
+    ],
 }
 
 UNSOLVED = {
