@@ -14,5 +14,8 @@ from pogstore.cli._written import move_task
 @json_option
 @pass_env
 def command(env: Env, task: str, reason: str | None, as_json: bool) -> None:
-    """Give a task up, and say why. No task is active in its work tree then."""
+    """Give a task up, and say why.
+
+    No task is active in its work tree then.
+    """
     move_task(env, env.task(task), "cancelled", as_json, reason=text_of(reason, "-m"))

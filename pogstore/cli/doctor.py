@@ -169,13 +169,13 @@ def _hooks(env: Env) -> Iterator[Check]:
     found = [hooks for hooks in everywhere if hooks.found]
     if not found:
         yield Check("hooks", "note", "no agent tells us what it does", "'git pog agent add claude-code' lets it")
+    if len(found) > 1:
+        scopes = " and ".join(hooks.scope for hooks in found)
+        yield Check("hooks", "note", f"told twice: in the {scopes} settings", "remove one: 'git pog agent remove'")
     for hooks in found:
         yield _installed(hooks)
         yield from _gone(hooks)
         yield from _out_of_reach(hooks)
-    if len(found) > 1:
-        scopes = " and ".join(hooks.scope for hooks in found)
-        yield Check("hooks", "note", f"told twice: in the {scopes} settings", "remove one: 'git pog agent remove'")
 
 
 def _switched_off(path: Path, key: str | None) -> Iterator[Check]:

@@ -14,5 +14,8 @@ from pogstore.cli._written import move_task
 @json_option
 @pass_env
 def command(env: Env, task: str, outcome: str | None, as_json: bool) -> None:
-    """Complete a task, and say what came of it. No task is active in its work tree then."""
+    """Complete a task, and say what came of it.
+
+    No task is active in its work tree then.
+    """
     move_task(env, env.task(task), "completed", as_json, outcome=text_of(outcome, "-m"))

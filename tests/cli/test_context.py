@@ -52,11 +52,13 @@ def test_a_bare_repository_serves_every_verb_without_files(here: Here, repo: Rep
     repo.git("clone", "--quiet", "--bare", str(repo.path), str(bare.path))
     here("init", cwd=bare.path)
     task = here("new", "in a bare repository", "--item", "x", "--start", "--json", cwd=bare.path).json["task"]
-    for command in ("note x", "decide x", "check 1", "review --approve", "block", "move in_progress", "done", "show",
+    for command in ("note x", "decide x", "check 1", "review --approve", "block", "move in_progress", "show",
                     "log", "list --all", "status", "diff", "verify", "reindex", "share", "move pending", "release",
-                    "claim", "release", "start", "edit --tag x", "cancel"):  # fmt: skip
+                    "claim", "release", "start", "edit --tag x", "done"):  # fmt: skip
         here(*command.split(), cwd=bare.path, status=None if command == "release" else 0)
     assert here("show", task, "--json", cwd=bare.path).json["tags"] == ["x"]
+    here("new", "another", "--start", cwd=bare.path)
+    here("cancel", cwd=bare.path)
     for command in ("blame README", "why README:1", "undo", "rollback @"):
         said = here(*command.split(), cwd=bare.path, status=None)
         assert said.status == 128, command

@@ -138,7 +138,7 @@ def test_status_says_what_was_lost(here: Here, repo: Repo) -> None:
     spool.count_loss(os.fsencode(spool_of(repo)), b"full", STARTED)
     spool.count_loss(os.fsencode(spool_of(repo)), b"full", STARTED)
     line = here("status").stdout.splitlines()[-1]
-    assert line == "not recorded: 2 steps, last on 2026-01-05 09:00:00 +0000: the disk was full"
+    assert line == "not recorded: 2 hook calls, last on 2026-01-05 09:00:00 +0000: the disk was full"
     assert here("status", "--json").json["losses"] == [{"reason": "full", "times": 2, "last": STARTED}]
 
 

@@ -78,7 +78,7 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         "ready", f"claim {base}", f"release {base}", f"share {base}", "local A-1", "local --list", "local --remove A-1",
         f"cancel {base}", "log", f"diff {event}", f"diff {base}", "blame HEAD~1..",
         "blame HEAD~1...HEAD --summary", "blame", "blame brew.py README",
-        "blame HEAD -- brew.py", "why brew.py:4", "why brew.py:1-19", "trace", f"trace {event}",
+        "blame HEAD -- brew.py", "why brew.py:4", "why brew.py:1-19", "trace A-1", f"trace {event}",
         f"trace {session}", "trace claude-code", "why brew.py:1", f"rollback --dry-run {event}", f"rollback {event}",
         "undo --dry-run", "undo", "verify", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
     )  # fmt: skip

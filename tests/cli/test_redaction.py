@@ -44,7 +44,7 @@ def test_a_typed_secret_is_nowhere(here: Here, repo: Repo) -> None:
     assert SECRET.encode() not in found
     assert SECRET[4:].encode() not in found, "the rest of a token is a secret too (case UC-65)"
     assert b"because " in found, "what was typed beside it is kept"
-    for command in ("log", "log --json", "show --json --events", "list --all --json"):
+    for command in ("log", "log --json", "show @{-1} --json --events", "list --all --json"):
         assert SECRET not in here(*command.split()).stdout
 
 

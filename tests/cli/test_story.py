@@ -333,4 +333,5 @@ def test_reindex_is_never_needed(here: Here, repo: object) -> None:
     before = here("show", task, "--json").stdout
     assert here("reindex").stdout == "indexed 1 task\n"
     assert here("reindex", "--json").json == {"tasks": 1}
+    assert here("reindex", "--blame").stdout == "indexed 1 task\n"
     assert here("show", task, "--json").stdout == before

@@ -16,6 +16,7 @@ from pogstore.history.blame import BlamedLine, blame, changed_files, effective_t
 from pogstore.history.why import why
 from pogstore.model import Change, EventId, Source, Stepped
 from pogstore.store.batch import Batch
+from pogstore.store.gitlog import NOT_COMMITTED
 from pogstore.store.store import Store, open_store
 from pogstore.work.intake import take
 from tests.builders_rollback import Bench, Step
@@ -318,7 +319,7 @@ def test_a_recorded_rename_that_git_knows_nothing_of_keeps_the_commits(tmp_path:
         found = blame(bench.store, b"c.txt", None, ranges)
         assert [line.commit for line in found.lines] == expected
         assert [line.owner for line in found.lines] == ["commit" if each else "unknown" for each in expected]
-    assert found.commits["0" * 40].path == b"c.txt"
+    assert found.commits[NOT_COMMITTED].path == b"c.txt"
     bench.record(Step("c.txt", bench.holds("c.txt"), None))
     bench.record(Step("c.txt", None, bench.holds("c.txt")))
     found = blame(bench.store, b"c.txt")
