@@ -431,8 +431,8 @@ def test_a_descriptor_that_is_closed_is_no_trouble(enabled: Repo) -> None:
     assert records(enabled) == []
 
 
-def in_a_process(payload: bytes, script: str = "", *options: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, *options, "-c", PROCESS.format(script), "claude-code"]
+def in_a_process(payload: bytes, script: str = "", agent: str = "claude-code") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", PROCESS.format(script), agent]
     return subprocess.run(command, input=payload, capture_output=True, check=False, timeout=60)
 
 
@@ -443,13 +443,23 @@ def test_a_process_says_nothing_whatever_it_is_told(enabled: Repo) -> None:
     assert len(records(enabled)) == 1
 
 
-def test_a_hook_loads_only_what_is_light(enabled: Repo) -> None:
+@pytest.mark.parametrize(
+    ("agent", "told"),
+    [
+        ("claude-code", {"hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_input": {"file_path": "README"}}),
+        ("claude-code", {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "true"}}),
+        ("generic", {"event": "tool_end", "class": "shell", "input": {"command": "true"}}),
+        ("generic", {"event": "tool_end", "class": "edit", "paths": ["README", "other"]}),
+    ],
+)
+def test_a_hook_loads_only_what_is_light(enabled: Repo, agent: str, told: dict[str, Any]) -> None:
     """Case UC-22: what a hook loads is what it costs."""
     listing = "print(*sys.modules, sep='\\n', flush=True)"
-    payload = edit("PostToolUse", enabled.path / "README", enabled.path)
+    payload = json.dumps({"cwd": str(enabled.path), **told}).encode()
     bare = subprocess.run([sys.executable, "-c", f"import sys; {listing}"], capture_output=True, check=True, timeout=60)
-    loaded = set(in_a_process(payload, listing).stdout.decode().split()) - set(bare.stdout.decode().split())
+    loaded = set(in_a_process(payload, listing, agent).stdout.decode().split()) - set(bare.stdout.decode().split())
     assert loaded <= LIGHT
+    assert "pogstore.agents.hook" in loaded
     assert len(records(enabled)) == 1
 
 
