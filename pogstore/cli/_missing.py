@@ -57,7 +57,7 @@ WHY_PARTIAL: Mapping[str, tuple[str, str | None]] = {
 
 HOW: Mapping[str, str] = {
     "partial": "recorded in part",
-    "none": "recorded without effects",
+    "none": "effects not seen",
     "shared": "perhaps not all of it is this step's",
 }
 """By the word in `coverage`, where a step lacks something."""
@@ -77,7 +77,7 @@ def lacks_shortly(event: Event | Opaque) -> str | None:
         case "partial":
             return f"in part: {why(getattr(event, 'coverage_reason', None) or UNSAID)}"
         case "none":
-            return "without effects"
+            return "effects not seen"
         case _:
             return None
 

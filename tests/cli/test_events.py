@@ -53,8 +53,8 @@ def shown(here: Here, task: str) -> list[str]:
         (
             "none",
             "not-compared",
-            "recorded without effects: nobody compared the work tree around a command",
-            "without effects",
+            "effects not seen: nobody compared the work tree around a command",
+            "effects not seen",
         ),
         ("partial", None, "recorded in part: no reason was recorded", "in part: no reason was recorded"),
     ],
