@@ -6,6 +6,7 @@ real `git` and, through its dispatch, the real `git-pog` of the interpreter that
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -91,6 +92,13 @@ def libgit2_sealed() -> None:
     levels = pygit2.enums.ConfigLevel
     for level in (levels.SYSTEM, levels.XDG, levels.GLOBAL):
         pygit2.settings.search_path[level] = ""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_heard() -> None:
+    """Lets children hear signals from a terminal, also where a shell runs the tests in its background, deaf to them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
