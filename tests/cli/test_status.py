@@ -95,9 +95,7 @@ def test_a_week_later_it_is_history(here: Here, repo: Repo) -> None:
 def test_every_reason_has_words_and_an_unknown_one_is_shown_safely() -> None:
     gaps = [Gap(reason, "none", 1, STARTED) for reason in _missing.WHY_PARTIAL] + [Gap("\x1b[31m", "none", 1, STARTED)]
     *known, unknown = (line for line, _ in _missing.said_gaps(gaps))
-    assert all(
-        line.startswith("effects not seen: 1 step, last on 2026-01-05 09:00:00 +0000: ") for line in known
-    )
+    assert all(line.startswith("effects not seen: 1 step, last on 2026-01-05 09:00:00 +0000: ") for line in known)
     assert unknown.endswith(": <U+001B>[31m")
     told = [hint for _, hint in _missing.said_gaps(gaps + gaps) if hint]
     assert len(told) == len(set(told)) > 5, "each hint is said once"
