@@ -30,6 +30,8 @@ GITCONFIG = f"""\
 \tdefaultBranch = main
 [gc]
 \tauto = 0
+[core]
+\tfsync = none
 [pog]
 \tautoDrain = false
 """

@@ -4,6 +4,8 @@ A failure prints a sequence that can be put into `RECORDED`. More of it: `python
 """
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,15 @@ UNSOLVED = {
     ],
 }
 """What is not right yet: the steps that are drawn go around it."""
+
+
+@pytest.fixture(autouse=True)
+def uncovered() -> Iterator[None]:
+    """Leaves out what measures coverage: it doubles the time, and other tests go the same ways."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    yield
+    sys.settrace(tracer)
 
 
 @pytest.fixture(scope="module")
