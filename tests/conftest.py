@@ -6,6 +6,7 @@ real `git` and, through its dispatch, the real `git-pog` of the interpreter that
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -94,6 +95,14 @@ def libgit2_sealed() -> None:
     levels = pygit2.enums.ConfigLevel
     for level in (levels.SYSTEM, levels.XDG, levels.GLOBAL):
         pygit2.settings.search_path[level] = ""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def files_enough() -> None:
+    """Lets this process have many files open: a store that a test leaves open is closed when it is collected."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 16384 if hard == resource.RLIM_INFINITY else min(hard, 16384)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
 
 
 @pytest.fixture(scope="session", autouse=True)
