@@ -15,25 +15,22 @@ from typing import Any, TypeVar
 
 import click
 
-from pogstore import redact
 from pogstore.cli import _draining
 from pogstore.cli._render import echo
 from pogstore.errors import BadInput, NotARepository, NoWorkTree, RefusedByPolicy
 from pogstore.history import names
 from pogstore.history.names import Named
-from pogstore.model import Actor, Person, Sealed, TaskId
+from pogstore.model import Actor, Sealed, TaskId
 from pogstore.store import gitcli
 from pogstore.store.store import Store, open_store
 from pogstore.work import active, tasks
+from pogstore.work.actors import actor_by
 from pogstore.work.tasks import By, new_task_id
 
 _R = TypeVar("_R")
 _PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES")
 _OF_A_HOOK = ("GIT_INDEX_FILE", "GIT_QUARANTINE_PATH", "GIT_PREFIX")
 _NO = ("", "0", "false", "no", "off", "never")
-_ACTOR_TYPES = ("human", "agent", "tool")
-_LONGEST_NAME = 100
-IDENTIFY = "run 'git config --global user.name NAME' and 'git config --global user.email ADDRESS'"
 
 
 class Env:
@@ -101,18 +98,7 @@ class Env:
 
         Raises `BadInput` for a person whom git does not know: nobody could answer for what is recorded.
         """
-        person = self._person()
-        named = self._actor_name()
-        if named is None:
-            if person is None:
-                raise BadInput("no identity", "user.name and user.email are not both set", IDENTIFY)
-            return Actor(type="human", name=person.name, on_behalf_of=person)
-        type_, colon, name = named.partition(":")
-        if not colon or type_ not in _ACTOR_TYPES:
-            type_, name = "agent", named
-        return Actor(
-            type=type_, name=actor_name(name), session=os.environ.get("POG_SESSION") or None, on_behalf_of=person
-        )
+        return actor_by(self._actor_name(), os.environ, self._settings)
 
     def _actor_name(self) -> str | None:
         """Returns whom `--as` or else `POG_ACTOR` names; an empty name is refused, lest an agent pass for a person."""
@@ -121,15 +107,6 @@ class Env:
         if named is not None and not named.strip():
             raise click.UsageError(f"{'--as' if option else 'POG_ACTOR'} is empty; it names who acts")
         return named
-
-    def _person(self) -> Person | None:
-        name, email = (
-            os.environ.get(f"GIT_AUTHOR_{field.upper()}")
-            or self.setting(f"author.{field}")
-            or self.setting(f"user.{field}")
-            for field in ("name", "email")
-        )
-        return Person(name=name, email=email) if name and email else None
 
     def active(self, back: int = 0) -> TaskId | None:
         """Returns the active task of this work tree, `POG_TASK` before all else."""
@@ -198,20 +175,6 @@ class Env:
             return parent.relative_to(self.work_tree).as_posix()
         except ValueError:
             raise BadInput(f"'{written}'", "is outside the repository") from None
-
-
-def actor_name(name: str) -> str:
-    """Returns a name that an event may hold for good: not empty, not long, and no secret."""
-    if not name.strip() or len(name) > _LONGEST_NAME:
-        raise BadInput("the name of an actor", f"needs 1 to {_LONGEST_NAME} characters")
-    return unsecret(name, "the name of an actor")
-
-
-def unsecret(word: str, what: str) -> str:
-    """Returns a word that becomes a part of an event, where nothing can be erased; raises `BadInput` for a secret."""
-    if redact.redact(word)[1]:
-        raise BadInput(what, "looks like a secret", "events keep it for good; put texts into notes")
-    return word
 
 
 def disabled() -> bool:

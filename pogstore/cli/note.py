@@ -4,10 +4,11 @@ import re
 
 import click
 
-from pogstore.cli._context import Env, pass_env, unsecret
+from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, json_option, pog_command, said, task_option
 from pogstore.cli._written import show_written
 from pogstore.work import tasks
+from pogstore.work.actors import unsecret
 
 _TOPIC = re.compile(r"[\w.:/-]{1,60}")
 

@@ -82,7 +82,7 @@ class Recorder(Store):
         `NotEnabled` where `git pog init` was not run, and `RefusedByPolicy` while recording is off.
         """
         self.refuse_unless_recording()
-        actor = actor_by(by, self._environ, self.git)
+        actor = actor_by(by, self._environ, self.git.settings())
         if task is not None:
             named = self._named(task)
             if title is not None or definition is not None or intent is not None or links:

@@ -571,7 +571,7 @@ def test_who_acts_is_checked_however_it_is_said(bench: Bench, by: Actor | str) -
 
 
 def test_a_secret_is_nobody_s_name(bench: Bench) -> None:
-    with pytest.raises(pogstore.BadInput, match="no secret"):
+    with pytest.raises(pogstore.BadInput, match="looks like a secret"):
         bench.store.task("a task", by=Actor(type="agent", name="ghp_" + "16C7e42F29" * 4))
 
 
