@@ -11,7 +11,7 @@ import msgspec
 
 from pogstore.agents.heard import DECISION, END, Heard, Step, name
 from pogstore.draft import Draft, DraftChange, DraftText
-from pogstore.interop.claude_code import LONGEST_TITLE, UNTITLED, bounded
+from pogstore.interop.claude_code import LONGEST_TITLE, UNTITLED, bounded, bounded_value
 from pogstore.interop.claude_edits import BODIES
 from pogstore.interop.claude_speech import line_of
 from pogstore.model import Actor, Definition, Link, Person, Source, TaskId
@@ -180,12 +180,4 @@ def private(value: str) -> DraftText:
 
 def as_json(value: object) -> str:
     """Returns a value as text, its longest strings cut."""
-    return json.dumps(_bounded(value), ensure_ascii=False, separators=(",", ":"))
-
-
-def _bounded(value: object) -> object:
-    if isinstance(value, str):
-        return bounded(value)
-    if isinstance(value, dict):
-        return {name: _bounded(each) for name, each in value.items()}
-    return [_bounded(each) for each in value] if isinstance(value, list) else value
+    return json.dumps(bounded_value(value), ensure_ascii=False, separators=(",", ":"))

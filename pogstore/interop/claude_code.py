@@ -261,7 +261,7 @@ def _stepped(
 ) -> Draft:
     texts = {}
     if given:
-        texts["input"] = _private(msgspec.json.encode(_bounded(given)).decode())
+        texts["input"] = _private(msgspec.json.encode(bounded_value(given)).decode())
     if output and call.answer:
         texts["output"] = _private(bounded(call.answer))
     return Draft(
@@ -293,12 +293,13 @@ def _version(content: str | None) -> FileVersion | None:
     return None if content is None else FileVersion(mode="100644", data=content.encode())
 
 
-def _bounded(value: object) -> object:
+def bounded_value(value: object) -> object:
+    """Returns a JSON value with its strings cut as `bounded` does."""
     if isinstance(value, str):
         return bounded(value)
     if isinstance(value, dict):
-        return {name: _bounded(each) for name, each in value.items()}
-    return [_bounded(each) for each in value] if isinstance(value, list) else value
+        return {name: bounded_value(each) for name, each in value.items()}
+    return [bounded_value(each) for each in value] if isinstance(value, list) else value
 
 
 def bounded(text: str) -> str:
