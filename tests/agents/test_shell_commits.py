@@ -69,7 +69,7 @@ def test_what_a_call_writes_and_commits_is_its_own(agent: Session, pog: Pog, rep
         assert blamed(pog, at=at) == ["agent"]
 
 
-@pytest.mark.xfail(reason="attribution takes a commit that is older than the command for others' work", strict=False)
+@pytest.mark.xfail(reason="attribution takes a commit that is older than the command for others' work", strict=True)
 def test_blame_of_what_a_call_adds_to_a_commit_that_is_old(agent: Session, pog: Pog) -> None:
     agent.bash(dated(agent, f"{WRITE}; git commit -q --amend --no-edit"))
     assert blamed(pog) == ["agent"]
