@@ -243,6 +243,21 @@ def test_each_call_is_one_step_however_often_it_is_told(repo: Repo, store: Store
     assert sorted(path.name for path in spool_of(store).iterdir()) == ["lock"]
 
 
+@pytest.mark.parametrize("between", [False, True])
+def test_an_end_without_a_beginning_is_one_step_however_often_it_is_told(
+    repo: Repo, store: Store, between: bool
+) -> None:
+    live = Live(repo.path)
+    call = {"tool_name": "Read", "tool_input": {"file_path": "README"}, "tool_use_id": "t1"}
+    for _ in range(3):
+        live.end(call)
+        if between:
+            drained(store, live)
+    drained(store, live)
+    stored = [sealed for sealed in store.events(live.task) if isinstance(sealed.event, Stepped)]
+    assert len(stored) == 1, "stored once, and not only shown once"
+
+
 def test_a_hook_that_is_installed_twice_says_a_thing_once(repo: Repo, store: Store) -> None:
     live = Live(repo.path)
     payload = live.prompt("go")
