@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         NoWorkTree,
         ObjectDamaged,
         OutsideDomain,
+        PlanMoved,
         PogError,
         RefusedByPolicy,
         RemoteFailed,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
         Done,
         Obstacle,
         Plan,
+        digest_of,
     )
     from pogstore.history.rollback import (
         apply_rollback,
@@ -229,6 +231,7 @@ __all__ = [
     "Path",
     "Person",
     "Plan",
+    "PlanMoved",
     "PogError",
     "Prompted",
     "Ran",
@@ -270,6 +273,7 @@ __all__ = [
     "claim",
     "decide",
     "define",
+    "digest_of",
     "move",
     "new_task_id",
     "note",
@@ -294,12 +298,12 @@ _HOMES = {
     "pogstore.errors": """
         AlreadyClaimed AmbiguousName BadInput CannotRun Conflict GitFailed IllegalTransition Incomplete LinkCycle
         LockHeld NoSuchProgram NoWorkTree NotAFile NotARepository NotCanonical NotEnabled NotFound NotHeld ObjectDamaged
-        OutsideDomain PogError RefusedByPolicy RemoteFailed StaleRef TaskEnded UnsafePath UnsupportedRepository
-        WorkTreeFailed
+        OutsideDomain PlanMoved PogError RefusedByPolicy RemoteFailed StaleRef TaskEnded UnsafePath
+        UnsupportedRepository WorkTreeFailed
     """,
     "pogstore.history.blame": "Blame BlamedLine blame",
     "pogstore.history.names": "Named",
-    "pogstore.history.plans": "Done Obstacle Plan",
+    "pogstore.history.plans": "Done Obstacle Plan digest_of",
     "pogstore.history.rollback": "apply_rollback apply_undo plan_rollback plan_undo",
     "pogstore.history.tasks": "Summary summaries",
     "pogstore.history.verify": "Fault Report verify",

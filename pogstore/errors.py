@@ -24,6 +24,7 @@
     ├── UnsafePath            a path that may not be written
     ├── Conflict              a plan that cannot be carried out, with the paths in the way
     │   └── NotAFile          a directory, a FIFO or a device stands where a file is looked for
+    ├── PlanMoved             what a plan relied on has changed since it was shown
     ├── WorkTreeFailed        the system refused to read or write a file of the work tree
     ├── Incomplete            an answer needs something this reader lacks
     ├── RefusedByPolicy       the contract or a policy says no
@@ -289,6 +290,20 @@ class NotAFile(Conflict):
     def __init__(self, path: str, found: str) -> None:
         super().__init__(f"'{path}' is a {found}, not a file", [path])
         self.path, self.found = path, found
+
+
+class PlanMoved(PogError):
+    """A plan is not the one that was shown: what it relied on has changed since; nothing was written."""
+
+    code = "plan-moved"
+    exit_status = 1
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(
+            f"the plan is not '{expected}' any more: files or events changed since it was shown",
+            f"nothing was written; '--dry-run' shows the plan as it is now, {found}",
+        )
+        self.expected, self.found = expected, found
 
 
 class WorkTreeFailed(PogError):

@@ -1,15 +1,27 @@
 """Plans that write files, and what came of them."""
 
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
 import msgspec
 
 from pogstore.cli._events import SHORT
 from pogstore.cli._render import counted, echo, echo_json, path_text, raw_path_text, safe, tell
 from pogstore.cli._values import Value
-from pogstore.history.plans import Done, Obstacle, Plan
+from pogstore.errors import PlanMoved
+from pogstore.history.plans import Done, Obstacle, Plan, digest_of
 from pogstore.store.content import path_of
 from pogstore.work.writer import Write
 
-EXITS = {1: "a conflict; nothing was written", 3: "damaged store", 4: "a path that may not be written"}
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+EXITS = {
+    1: "a conflict, or another plan than the one named; nothing was written",
+    3: "damaged store",
+    4: "a path that may not be written",
+}
 REASONS = {
     "overlap": "its lines were edited since",
     "edited-since": "it was edited since",
@@ -34,6 +46,30 @@ REASONS = {
 NOTHING = "nothing to do: the work tree holds none of these effects"
 
 
+def dry_run_option(function: _F) -> _F:
+    """Adds `--dry-run`."""
+    return click.option("--dry-run", "-n", is_flag=True, help="Show the plan and its digest; write nothing.")(function)
+
+
+def plan_option(function: _F) -> _F:
+    """Adds `--plan`."""
+    help_text = "Go on only if this is still the plan that '--dry-run' showed."
+    return click.option("--plan", "digest", metavar="DIGEST", callback=_digest, help=help_text)(function)
+
+
+def refuse_if_moved(plan: Plan, digest: str | None) -> None:
+    """Raises `PlanMoved` unless a plan is the one whose digest, or the beginning of it, was named."""
+    found = digest_of(plan) if digest is not None else ""
+    if digest is not None and not found.startswith(digest):
+        raise PlanMoved(digest, found)
+
+
+def _digest(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+    if given is None or re.fullmatch(r"[0-9a-f]{12,64}", given):
+        return given
+    raise click.BadParameter("not a digest that '--dry-run' printed (at least twelve of its hex digits)")
+
+
 def show_plan(plan: Plan, as_json: bool) -> int:
     """Prints a plan, or what stands in its way; returns the exit status."""
     status = 1 if plan.obstacles else 0
@@ -47,6 +83,8 @@ def show_plan(plan: Plan, as_json: bool) -> int:
     _say_rest(plan)
     if plan.obstacles:
         tell("nothing was written")
+    elif plan.writes:
+        echo(f"plan {digest_of(plan)}")
     return status
 
 
@@ -97,6 +135,7 @@ def _raw(write: Write) -> bytes:
 def _value(plan: Plan) -> Value:
     return {
         "ok": not plan.obstacles,
+        "plan": digest_of(plan),
         "tasks": [own.task for own in plan.tasks],
         "targets": [target for own in plan.tasks for target in own.targets],
         "writes": [{"path": _plain(path_of(_raw(write))), "action": verb(write)} for write in plan.writes],

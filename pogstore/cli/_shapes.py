@@ -21,7 +21,7 @@ TASK = (
     "flagged: [{event, reason}], incomplete?, events?: [" + EVENT + "]}"
 )
 _PLAN = (
-    "{ok, tasks: [TASK_ID], targets: [EVENT_ID], writes: [{path, action}], outcomes: [{event, outcome}], "
+    "{ok, plan: DIGEST, tasks: [TASK_ID], targets: [EVENT_ID], writes: [{path, action}], outcomes: [{event, outcome}], "
     "conflicts: [{path, reason, event, later}], skipped, uncovered: [EVENT_ID], "
     "left: [{path, reason}], events: [EVENT_ID]}"
 )

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+import msgspec
+
+from pogstore import digest
 from pogstore.draft import FileVersion
 from pogstore.model import EventId, Outcome, Path, Sealed, TaskId
 from pogstore.work.writer import Write
@@ -67,3 +70,31 @@ class Done(NamedTuple):
 
     plan: Plan
     events: tuple[Sealed, ...]
+
+
+def digest_of(plan: Plan) -> str:
+    """Returns 64 hex digits over everything that a plan would do and what it relies on: the world moved if they differ.
+
+    Contents count by their hashes; each value is told apart from its neighbours by its kind and its length.
+    """
+    return digest.hexdigest(_canonical(plan))
+
+
+def _canonical(value: object) -> bytes:
+    match value:
+        case None:
+            return _framed(b"n", b"")
+        case FileVersion():
+            return _framed(b"f", _canonical((value.mode, digest.hexdigest(value.data))))
+        case str():
+            return _framed(b"s", value.encode("utf-8", "surrogateescape"))
+        case int():
+            return _framed(b"i", str(int(value)).encode())
+        case tuple():
+            return _framed(b"t", b"".join(map(_canonical, value)))
+        case _:
+            return _framed(b"o", msgspec.json.encode(value, order="sorted"))
+
+
+def _framed(kind: bytes, data: bytes) -> bytes:
+    return b"%b%d:%b" % (kind, len(data), data)

@@ -3,6 +3,7 @@
 PC-61, PC-93, PC-99, PC-102, PC-105, RC-8, RC-11, RC-26, RC-29.
 """
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -495,14 +496,47 @@ def test_pc99_a_dry_run_writes_nothing_at_all(told: tuple[Bench, EventId], pog: 
     pog("status")
     state, refs = outside_of_ours(repo), repo.git("for-each-ref")
     answer = pog("rollback", "--dry-run", event[:12])
-    assert answer.stdout == "would update f\nwould delete made\n"
+    assert answer.stdout.startswith("would update f\nwould delete made\nplan ")
     assert pog("rollback", "-n", "--json", event[:12]).json["events"] == []
     assert (outside_of_ours(repo), repo.git("for-each-ref")) == (state, refs)
     pog("rollback", event[:12])
     state, refs = outside_of_ours(repo), repo.git("for-each-ref")
-    assert pog("undo", "--dry-run").stdout == "would update f\nwould create made\n"
+    assert pog("undo", "--dry-run").stdout.startswith("would update f\nwould create made\nplan ")
     assert (outside_of_ours(repo), repo.git("for-each-ref")) == (state, refs)
     assert bench.text("f") == "1\n2\n3\nperson\n"
+
+
+def test_a_plan_that_moved_is_refused_and_one_that_did_not_is_carried_out(
+    told: tuple[Bench, EventId], pog: Pog, repo: Repo
+) -> None:
+    bench, event = told
+
+    def planned(*command: str) -> str:
+        return pog(*command, "-n").stdout.splitlines()[-1].removeprefix("plan ")
+
+    digest = planned("rollback", event)
+    assert pog("rollback", "-n", "--json", event).json["plan"] == digest
+    bench.write("f", b"1\nagent\n2\n3\nanother person\n")
+    state = outside_of_ours(repo)
+    answer = pog("rollback", "--json", "--plan", digest, event, status=1)
+    assert json.loads(answer.stderr)["error"]["code"] == "plan-moved"
+    assert planned("rollback", event) in answer.stderr
+    assert pog("rollback", "-n", "--plan", digest, event, status=1).stdout == ""
+    bench.write("f", b"1\nagent\n2\n2\n3\nperson\n")
+    bench.write("made", None)
+    assert "is not" in pog("rollback", "--plan", digest, event, status=1).stderr
+    bench.write("f", b"1\nagent\n2\n3\nperson\n")
+    bench.write("made", b"made\n")
+    assert {name: found[0::3] for name, found in outside_of_ours(repo).items() if name not in ("f", "made")} == {
+        name: found[0::3] for name, found in state.items() if name not in ("f", "made")
+    }
+    assert pog("rollback", "--plan", digest, event).stdout.startswith("updated f\ndeleted made\n")
+    back = planned("undo")
+    assert pog("undo", "--plan", digest, status=1).stdout == ""
+    assert pog("undo", "--plan", back[:12]).stdout.startswith("updated f\ncreated made\n")
+    assert planned("rollback", event) == digest, "an equal plan in an equal world"
+    for bad in ("", "abc", "g" * 64, "a" * 65):
+        pog("rollback", "--plan", bad, event, status=129)
 
 
 def test_rollback_and_undo_say_what_they_did(told: tuple[Bench, EventId], pog: Pog, repo: Repo) -> None:
@@ -536,7 +570,7 @@ def test_a_conflict_is_an_answer(told: tuple[Bench, EventId], pog: Pog) -> None:
 def test_pc61_a_name_that_is_not_utf8_is_shown_and_given_in_base64(told: tuple[Bench, EventId], pog: Pog) -> None:
     bench, _ = told
     event = bench.step({"\udcff": b"1\n"})
-    assert pog("rollback", "-n", event).stdout == "would delete \\xff\n"
+    assert pog("rollback", "-n", event).stdout.startswith("would delete \\xff\nplan ")
     assert pog("rollback", "-n", "--json", event).json["writes"][0]["path"] == {"b64": "/w=="}
 
 
