@@ -12,6 +12,7 @@ import msgspec
 from pogstore import digest
 from pogstore.errors import NotFound
 from pogstore.history.attribution import Attribution
+from pogstore.history.elsewhere import paths_elsewhere
 from pogstore.history.explanation import UNKNOWN, Key, Owner
 from pogstore.history.former import History, history_of
 from pogstore.history.past import Past
@@ -70,6 +71,7 @@ def attributed(store: Store, question: Question, past: Past | None = None) -> At
         return _nobody(question)
     past = past or Past(store, question.tip)
     history = history_of(store, question.tip, question.path, is_new=question.is_new, past=past)
+    history = history._replace(names=history.names + paths_elsewhere(store, past, history.names))
     newest = rows.newest_on_paths(store.index.connection, history.names)
     if not newest:
         return _nobody(question)

@@ -11,8 +11,10 @@ from pogstore import state
 from pogstore.errors import NotFound
 from pogstore.graph import replay_order
 from pogstore.history.blame import BEFORE_UNSEEN, MOST_NAMES, Blame, blame, changed_files
+from pogstore.history.elsewhere import paths_elsewhere
 from pogstore.history.names import Named
-from pogstore.model import Actor, BlobId, Change, EventId, Observed, Oid, Sealed, Side, Stepped
+from pogstore.history.past import Past
+from pogstore.model import Actor, BlobId, Change, EventId, Observed, Oid, Ran, Sealed, Side, Stepped
 from pogstore.store import gitdiff, gitlog
 from pogstore.store.content import path_bytes
 from pogstore.store.libgit2 import line_hunks
@@ -113,7 +115,7 @@ def _added(store: Store, events: Iterable[Sealed]) -> tuple[dict[EventId, int], 
     added: dict[EventId, int] = {}
     uncounted: list[EventId] = []
     for sealed in events:
-        if not isinstance(sealed.event, Stepped | Observed):
+        if not isinstance(sealed.event, Stepped | Ran | Observed):
             continue
         counts = [_added_by(store, sealed, change) for change in _changes(sealed)]
         if None in counts:
@@ -203,7 +205,19 @@ def _names(store: Store, events: Iterable[Sealed], head: Oid | None) -> list[byt
         later = sorted({*moved[path], *_moved_by_events(store, path)} - known)[:MOST_NAMES]
         known.update(later)
         found += later
-    return sorted(found)
+    return sorted({*found, *_brought_elsewhere(store, known, head)})
+
+
+def _brought_elsewhere(store: Store, paths: set[bytes], head: Oid | None) -> Iterator[bytes]:
+    """Yields the files of a commit that stood under one of some paths before history was rewritten."""
+    if head is None:
+        return
+    past = Past(store, head)
+    files = gitdiff.files_at(store.git, head)
+    called = {path.rpartition(b"/")[2] for path in paths - files}
+    for file in sorted(files - paths):
+        if file.rpartition(b"/")[2] in called and not paths.isdisjoint(paths_elsewhere(store, past, [file])):
+            yield file
 
 
 def _moved_by_events(store: Store, path: bytes) -> Iterator[bytes]:

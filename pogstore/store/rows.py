@@ -132,6 +132,34 @@ def newest_on_paths(database: sqlite3.Connection, paths: Iterable[bytes]) -> int
     return newest
 
 
+def newest_change(database: sqlite3.Connection) -> int:
+    """Returns the greatest number of an event that changed a path; 0 if there is none."""
+    row = database.execute("SELECT event FROM changes ORDER BY rowid DESC LIMIT 1").fetchone()
+    return row[0] if row else 0
+
+
+def paths_called(database: sqlite3.Connection, name: bytes) -> list[bytes]:
+    """Returns the paths that some event changed and whose last part is a name, sorted."""
+    query = """
+        WITH RECURSIVE each(path) AS (
+            SELECT min(path) FROM changes UNION ALL
+            SELECT (SELECT min(path) FROM changes WHERE path > each.path) FROM each WHERE each.path IS NOT NULL)
+        SELECT path FROM each WHERE path = ?1 OR substr(path, -length(?2)) = ?2"""
+    return [bytes(row[0]) for row in database.execute(query, (name, b"/" + name))]
+
+
+def paths_holding(database: sqlite3.Connection, oids: Iterable[Oid]) -> dict[bytes, list[Oid]]:
+    """Returns for each path that an event left with one of some git blobs those blobs."""
+    query = """
+        SELECT DISTINCT g.path FROM contents c JOIN changes g ON g.after = c.blob
+        WHERE c.oid = ? AND c.class = 'content'"""
+    found: dict[bytes, list[Oid]] = {}
+    for oid in oids:
+        for (path,) in database.execute(query, (oid,)):
+            found.setdefault(path, []).append(oid)
+    return found
+
+
 def counter(database: sqlite3.Connection, name: str) -> int:
     """Returns how often something has happened to this database."""
     row = database.execute("SELECT n FROM counters WHERE name = ?", (name,)).fetchone()
