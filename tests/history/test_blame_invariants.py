@@ -312,16 +312,62 @@ def test_i7_the_order_of_arrival_changes_nothing(repo: Repo) -> None:
         assert effective_times(shuffled) == effective_times(events)
 
 
+SEEDS = 12
+
+
+def changed(random: random.Random, lines: list[str], mark: str) -> list[str]:
+    """Returns some lines after an edit: a few gone, a few come."""
+    at = random.randint(0, len(lines))
+    come = [f"line {n} of {mark} in this history" for n in range(random.randint(1, 3))]
+    return lines[:at] + come + lines[at + random.randint(0, 2) :]
+
+
+def owners_in(agent: Agent, path: str) -> list[tuple[str, str | None]]:
+    return [(line.owner, line.event) for line in blame(agent.store, path.encode()).lines]
+
+
 def test_i12_and_i15_in_real_git(repo: Repo) -> None:
-    """A file renamed as it is keeps its owners; events on other paths change nobody's line."""
-    repo.commit({"a.py": text("base of the file"), "b.py": text("base of another")}, "base")
+    """A file renamed as it is keeps its owners, however often; events on other paths change nobody's line.
+
+    Each seed has a file of its own, which an agent and a person edit in turn; what others write elsewhere is the file's
+    own lines, in another order.
+    """
+    minutes = count(1)
+    paths = [f"{seed}/a.py" for seed in range(SEEDS)]
+    bases = {path: [f"line {n} of the base of {path}" for n in range(4)] for path in paths}
+    repo.commit({path: text(*lines) for path, lines in bases.items()}, "base")
     agent = Agent(repo)
-    agent.write("a.py", text("base of the file", "line by the agent"))
-    before = [(line.owner, line.event) for line in blame(agent.store, b"a.py").lines]
-    agent.write("b.py", text("line by the agent", "base of the file", "base of another"))
-    agent.write("c.py", text("base of the file", "line by the agent"))
-    assert [(line.owner, line.event) for line in blame(agent.store, b"a.py").lines] == before
-    repo.git("mv", "a.py", "moved.py")
-    later = {"GIT_COMMITTER_DATE": "2026-01-05T12:00:00+00:00", "GIT_AUTHOR_DATE": "2026-01-05T12:00:00+00:00"}
-    repo.git("commit", "-qm", "moved", env=later)
-    assert [(line.owner, line.event) for line in blame(agent.store, b"moved.py").lines] == before
+    kept = {}
+
+    def commit(message: str) -> None:
+        when = f"2026-01-06T09:{next(minutes):02}:00+00:00"
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", message, env={"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when})
+
+    for seed, path in enumerate(paths):
+        choice, lines = random.Random(seed), bases[path]
+        for step in range(5):
+            lines = changed(choice, lines, f"step {step} of {seed}")
+            if step % 2:
+                (repo.path / path).write_text(text(*lines))
+            else:
+                agent.write(path, text(*lines))
+        kept[path] = owners_in(agent, path)
+    commit("all")
+    committed = {path: owners_in(agent, path) for path in kept}
+    for path, before in kept.items():
+        events = [event if owner == "event" else None for owner, event in before]
+        assert [event for _, event in committed[path]] == events
+        assert len(set(events)) > 1
+    for seed, path in enumerate(kept):
+        lines = (repo.path / path).read_text().splitlines()
+        agent.write(f"other/{seed}.py", text(*random.Random(seed).sample(lines, len(lines))))
+        agent.write(f"{seed}/b.py", text(*lines))
+    assert {path: owners_in(agent, path) for path in kept} == committed
+    for folder in ("moved", "moved again"):
+        for path in kept:
+            (repo.path / folder / path).parent.mkdir(parents=True, exist_ok=True)
+            older = path if folder == "moved" else f"moved/{path}"
+            repo.git("mv", older, f"{folder}/{path}")
+        commit(folder)
+        assert {path: owners_in(agent, f"{folder}/{path}") for path in kept} == committed
