@@ -1,5 +1,6 @@
 """A repository that holds nothing of ours gets no index of ours; one that does, or is enabled, keeps it."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,18 @@ def test_where_there_are_tasks_the_index_is_kept(repo: Repo, packed: bool) -> No
         )
     assert len(open_store(repo.path).tasks()) == 1
     assert (own(repo) / "index.sqlite3").exists()
+
+
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_a_store_that_nobody_closes_leaves_nothing_open(repo: Repo) -> None:
+    """A program that opens stores for days and forgets them must not run out of descriptors."""
+    append(opened(repo))
+    gc.collect()
+    before = open_files()
+    for _ in range(20):
+        assert len(open_store(repo.path).tasks()) == 1
+    gc.collect()
+    assert open_files() <= before
