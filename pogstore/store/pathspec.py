@@ -1,0 +1,46 @@
+"""Git's pathspecs over any paths, whether they are files, were files or never were.
+
+Git itself matches them, against a scratch index that names the paths; the user's own index is not known here.
+"""
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pogstore.store.gitcli import Git
+
+_ANY_NAME = ("-c", "core.protectNTFS=false", "-c", "core.protectHFS=false")
+
+
+def matching(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str]) -> set[bytes]:
+    """Returns those of some paths that pathspecs choose, as `git ls-files` would at the root of the work tree.
+
+    No pathspec chooses a path that no index may hold. Raises `GitFailed` for a pathspec that git does not understand.
+    """
+    rest = {path for path in paths if _may_be_named(path)}
+    oid = git.text("hash-object", "--stdin").encode()
+    found: set[bytes] = set()
+    first = True
+    while rest or first:  # no index holds a file and a directory of one name
+        above = {folder for path in rest for folder in _folders(path)}
+        found |= _listed(git, rest - above, pathspecs, oid)
+        rest, first = rest & above, False
+    return found
+
+
+def _listed(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str], oid: bytes) -> set[bytes]:
+    with tempfile.TemporaryDirectory(prefix="pog-") as scratch:
+        place = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
+        lines = b"".join(b"100644 %b\t%b\0" % (oid, path) for path in paths)
+        git.run(*_ANY_NAME, "update-index", "-z", "--index-info", stdin=lines, env=place)
+        return set(git.run("ls-files", "-z", "--", *pathspecs, env=place).stdout.split(b"\0")[:-1])
+
+
+def _folders(path: bytes) -> list[bytes]:
+    parts = path.split(b"/")
+    return [b"/".join(parts[:depth]) for depth in range(1, len(parts))]
+
+
+def _may_be_named(path: bytes) -> bool:
+    names = path.split(b"/")
+    return not any(name in (b"", b".", b"..") or name.lower() == b".git" or b"\0" in name for name in names)
