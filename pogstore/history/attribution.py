@@ -7,11 +7,12 @@ what its `before` held; a commit keeps what its parents held and explains only w
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import NamedTuple
 
 from pogstore.errors import NotFound
-from pogstore.history.explanation import Differ, Explanation, matches
+from pogstore.history.explanation import Differ, Explanation, runs
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep
 from pogstore.history.vectors import UNKNOWN, Hunks, Key, Owner, Vector, Vectors, Version
@@ -233,21 +234,35 @@ class Attribution:
         self._remember(step.after)
 
     def _committed(self, step: CommitStep, owners: list[Owner], parents: list[Key]) -> list[Owner]:
-        withheld = {owner for owner in set(owners) if self._is_withheld(owner, step)}
-        found = [UNKNOWN if owner in self._commit_times or owner in withheld else owner for owner in owners]
-        found = self._kept(step.after or "", found, parents)
-        kept = [owner or before for owner, before in zip(found, owners, strict=True)]
+        doubted = {owner for owner in set(owners) if owner in self._commit_times or self._is_withheld(owner, step)}
+        kept = self._kept(step.after or "", owners, parents, doubted)
         nobody = {owner for owner in set(kept) if owner == UNKNOWN or self._is_withheld(owner, step)}
-        return [step.commit if owner in nobody else owner for owner in kept]
+        return [step.commit if owner in nobody else owner for owner in kept] if nobody else kept
 
-    def _kept(self, key: Key, owners: Sequence[Owner], parents: Sequence[Key]) -> list[Owner]:
-        """Returns owners joined with those of the lines that are unchanged since some parents."""
-        found = list(owners)
+    def _kept(
+        self, key: Key, owners: Sequence[Owner], parents: Sequence[Key], doubted: AbstractSet[Owner] = frozenset()
+    ) -> list[Owner]:
+        """Returns owners joined with those of the lines that are unchanged since some parents.
+
+        Who is doubted counts as unknown where a parent has the line. Most runs of lines have the same owners on both
+        sides, which is seen without looking at each line.
+        """
+        several = len(parents) > 1
+        found = _without(doubted, owners) if several else list(owners)
         for parent in parents:
             old = self._versions[parent].owners
-            for new_at, old_at in matches(self._since(parent, key), len(found)):
-                found[new_at] = self._joined(old[old_at], found[new_at])
-        return found
+            for new_at, old_at, count in runs(self._since(parent, key), len(found)):
+                theirs, mine = old[old_at : old_at + count], found[new_at : new_at + count]
+                if theirs != mine:
+                    mine = mine if several else _without(doubted, mine)
+                    found[new_at : new_at + count] = self._joined_each(theirs, mine)
+        return [owner or before for owner, before in zip(found, owners, strict=True)] if UNKNOWN in found else found
+
+    def _joined_each(self, old: Sequence[Owner], new: Sequence[Owner]) -> list[Owner]:
+        """Returns two histories of some lines joined; few pairs of owners share them all."""
+        pairs = list(zip(old, new, strict=True))
+        joined = {pair: self._joined(*pair) for pair in set(pairs)}
+        return [joined[pair] for pair in pairs]
 
     def _is_withheld(self, owner: Owner, step: CommitStep) -> bool:
         """Whether an owner came after a commit, or may have made that commit himself of work that others had done."""
@@ -364,3 +379,8 @@ class Attribution:
         if is_old and owner in self._event_times:
             return letters >= OLD_SUPPORT
         return in_context or letters >= SUPPORT
+
+
+def _without(doubted: AbstractSet[Owner], owners: Sequence[Owner]) -> list[Owner]:
+    """Returns owners with UNKNOWN in the place of some."""
+    return [UNKNOWN if owner in doubted else owner for owner in owners]

@@ -10,7 +10,7 @@ from functools import cached_property
 from pogstore.history.lines import is_trivial, normal, score, split
 from pogstore.history.vectors import UNKNOWN, Hunks, Key, Owner, Version, fold
 
-__all__ = ["UNKNOWN", "Differ", "Explanation", "Hunks", "Key", "Owner", "Version", "blocks", "fold", "matches"]
+__all__ = ["UNKNOWN", "Differ", "Explanation", "Hunks", "Key", "Owner", "Version", "blocks", "fold"]
 
 Differ = Callable[[bytes, bytes], Hunks]
 Block = list[tuple[int, int]]
@@ -239,11 +239,6 @@ def runs(hunks: Hunks, new_total: int) -> Iterator[tuple[int, int, int]]:
 def blocks(hunks: Hunks, new_total: int) -> list[Block]:
     """Returns the runs of lines that a diff leaves unchanged, as (new, old) line numbers."""
     return [[(new_at + n, old_at + n) for n in range(count)] for new_at, old_at, count in runs(hunks, new_total)]
-
-
-def matches(hunks: Hunks, new_total: int) -> Block:
-    """Returns the lines that a diff leaves unchanged, as (new, old) line numbers."""
-    return [pair for block in blocks(hunks, new_total) for pair in block]
 
 
 def _ended(normals: Sequence[bytes]) -> bytes:

@@ -7,7 +7,8 @@ the next version before it that is kept whole. Knows nothing of time or storage.
 from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import chain, groupby, repeat
+from itertools import chain, compress, islice, repeat
+from operator import is_not, sub
 
 from pogstore.history.lines import split
 
@@ -41,8 +42,9 @@ class Vector:
     def forget(self) -> None:
         """Gives up the list of all lines."""
         if self._base is None and self._listed is not None:
-            runs = [(owner, len(list(run))) for owner, run in groupby(self._listed)]
-            self._owners, self._counts = [owner for owner, _ in runs], array("L", [count for _, count in runs])
+            starts = _starts(self._listed)
+            self._owners = [self._listed[at] for at in starts]
+            self._counts = array("L", map(sub, [*starts[1:], len(self._listed)], starts))
         self._listed = None
 
     def listed(self) -> tuple[list[Owner], bool]:
@@ -62,6 +64,13 @@ class Vector:
 
     def _unpacked(self) -> list[Owner]:
         return list(chain.from_iterable(map(repeat, self._owners, self._counts or ())))
+
+
+def _starts(owners: list[Owner]) -> list[int]:
+    """Returns where runs of one owner begin; those of equal owners that are not the same object may be apart."""
+    if not owners:
+        return []
+    return [0, *compress(range(1, len(owners)), map(is_not, owners, islice(owners, 1, None)))]
 
 
 class Vectors:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pogstore.history.attribution import WINDOW
-from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold, matches
+from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.history.stream import SLACK, Kind
 from pogstore.store.libgit2 import line_hunks
@@ -347,6 +347,11 @@ def test_a_merge_of_two_branches_keeps_both_sides() -> None:
 LINES = st.lists(st.integers(0, 10**6).map(lambda n: f"unique line number {n} of this text"), unique=True, max_size=8)
 
 
+def matches(old: bytes, new: bytes) -> list[tuple[int, int]]:
+    """Returns the lines that a diff leaves unchanged, as (new, old) line numbers."""
+    return [pair for block in blocks(line_hunks(old, new), len(split(new))) for pair in block]
+
+
 @given(LINES, st.lists(LINES, min_size=1, max_size=5))
 def test_chain_of_events_over_unique_lines(base: list[str], versions: list[list[str]]) -> None:
     """Invariants I1, I2, I3, I8: as many owners as lines; a line is the last event's that added it."""
@@ -359,7 +364,7 @@ def test_chain_of_events_over_unique_lines(base: list[str], versions: list[list[
         if text(*after) in [text(*earlier) for earlier in chain[: number + 1]]:
             return  # a content that was there before is told in the tests of undo and redo
         world.event(event, text(*before), text(*after))
-        kept = {after[new] for new, _ in matches(line_hunks(text(*before).encode(), text(*after).encode()), len(after))}
+        kept = {after[new] for new, _ in matches(text(*before).encode(), text(*after).encode())}
         owners = {line: owners[line] if line in kept else event for line in after}
     assert world.owners(text(*chain[-1])) == [owners[line] for line in chain[-1]]
 
@@ -385,10 +390,9 @@ def test_unique_lines_inserted_outside_change_no_owner(base: list[str], at: int,
 
 @given(st.binary(max_size=40), st.binary(max_size=40))
 def test_blocks_pair_equal_lines(old: bytes, new: bytes) -> None:
-    hunks = line_hunks(old, new)
     before, after = split(old), split(new)
-    assert all(after[at] == before[was] for at, was in matches(hunks, len(after)))
-    assert all(pair for block in blocks(hunks, len(after)) for pair in [block])
+    assert all(after[at] == before[was] for at, was in matches(old, new))
+    assert all(pair for block in blocks(line_hunks(old, new), len(after)) for pair in [block])
 
 
 @given(st.binary(max_size=40), st.binary(max_size=40))
