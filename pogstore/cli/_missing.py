@@ -43,6 +43,7 @@ WHY_PARTIAL: Mapping[str, tuple[str, str | None]] = {
     ),
     "no-before": ("nobody saw the file before the step", None),
     "no-original": ("the import does not hold the file as it was before", None),
+    "from-command": ("nobody looked; the command itself tells what it wrote", None),
     "unverified": ("the import does not hold the whole file", None),
     "gap": ("the import lacks what happened in between", None),
     "user-modified": ("a person changed the text before it was written", None),

@@ -17,6 +17,7 @@ from pogstore.interop import claude_edits
 from pogstore.interop.claude_edits import Contents, Gap, Sides
 from pogstore.interop.claude_lines import Outcome, sessions_in, whole
 from pogstore.interop.claude_session import AGENT, Call, Moment, Session
+from pogstore.interop.claude_shell import Told, told
 from pogstore.interop.claude_speech import line_of
 from pogstore.interop.json_lines import Oddities, Transcript
 from pogstore.interop.recorded_paths import Parts, Place, holds, own_root, parts_of, place
@@ -143,13 +144,25 @@ class _Fold:
             yield from self._edited(call)
             return
         fields = self._fields(call)
-        if call.tool_class == "shell":
-            self._shells.append((call.use.call_id, str(call.use.input.get("command", ""))))
         if call.tool_class in ("shell", "mcp"):
             fields |= {"coverage": "none", "coverage_reason": "not-compared"}
         if call.use.tool == "Read":
             self._read(call)
-        yield _stepped(call, fields, call.use.input, output=not (call.ok and call.tool_class == "read"))
+        seen = self._ran(call) if call.tool_class == "shell" else []
+        if seen:
+            unsure = any(each.unsure for each in seen)
+            fields |= {"coverage": "partial", "coverage_reason": "no-before" if unsure else "from-command"}
+        changes = tuple(_change(each.where.relative or "", each.before, each.after, each.from_) for each in seen)
+        output = not (call.ok and call.tool_class == "read")
+        yield _stepped(call, fields, call.use.input, changes=changes, output=output, inferred=bool(seen) or None)
+
+    def _ran(self, call: Call) -> list[Told]:
+        """Returns what a shell command has made of files, as far as its own words tell."""
+        command = str(call.use.input.get("command", ""))
+        self._shells.append((call.use.call_id, command))
+        found = told(command, call.cwd, self._roots, self._contents) if call.ok else []
+        self._touched |= {each.where.whole: len(self._shells) for each in found}
+        return found
 
     def _read(self, call: Call) -> None:
         """Remembers a file that was read whole: a sub-agent's edit may start from it."""
@@ -284,8 +297,8 @@ def _source(key: str) -> Source:
     return Source(format=AGENT, key=key)
 
 
-def _change(path: str, before: str | None, after: str | None) -> DraftChange:
-    return DraftChange(path=path, before=_version(before), after=_version(after))
+def _change(path: str, before: str | None, after: str | None, from_: str | None = None) -> DraftChange:
+    return DraftChange(path=path, from_=from_, before=_version(before), after=_version(after))
 
 
 def _version(content: str | None) -> FileVersion | None:

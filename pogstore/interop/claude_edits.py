@@ -6,12 +6,13 @@ cannot be shown to follow from the original is left without sides.
 
 import re
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
 from pogstore.interop.claude_lines import Outcome, text
+from pogstore.interop.recorded_paths import Parts
 
 TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 """The tools that write the one file they name."""
@@ -169,20 +170,45 @@ class Contents:
     """The contents that one session has seen of each path, in its own order."""
 
     def __init__(self) -> None:
-        self._last: dict[Hashable, str | None] = {}
-        self._seen: dict[Hashable, deque[str]] = {}
+        self._last: dict[Parts, str | None] = {}
+        self._seen: dict[Parts, deque[str]] = {}
 
-    def saw(self, path: Hashable, content: str | None) -> None:
+    def saw(self, path: Parts, content: str | None) -> None:
         """Remembers a content of a path that may serve to find what a sub-agent edited."""
         seen = self._seen.setdefault(path, deque(maxlen=REMEMBERED))
         if content is not None and (not seen or seen[-1] != content):
             seen.append(content)
 
-    def lost(self, path: Hashable) -> None:
+    def paths(self) -> list[Parts]:
+        """Returns the paths of which a content was seen."""
+        return list(self._seen)
+
+    def held(self, path: Parts) -> str | None:
+        """Returns what a path held when it was last seen; nothing if nobody has read it, or if it was gone."""
+        if path in self._last:
+            return self._last[path]
+        seen = self._seen.get(path)
+        return seen[-1] if seen else None
+
+    def wrote(self, path: Parts, content: str | None) -> None:
+        """Remembers what a call has made of a path."""
+        self.saw(path, content)
+        self._last[path] = content
+
+    def moved(self, old: Parts, new: Parts) -> str | None:
+        """Gives what is known of a path to another one; returns what it held."""
+        content = self.held(old)
+        self._seen[new] = self._seen.pop(old, deque(maxlen=REMEMBERED))
+        self._last.pop(old, None)
+        if content is not None:
+            self.wrote(new, content)
+        return content
+
+    def lost(self, path: Parts) -> None:
         """Forgets what a path holds now: a call may have changed it and does not tell."""
         self._last.pop(path, None)
 
-    def settle(self, path: Hashable, edit: Edit) -> Sides:
+    def settle(self, path: Parts, edit: Edit) -> Sides:
         """Returns what an edit did to a path, and takes its outcome for what the path holds from now on."""
         sides = self._written(path, edit) if edit.content is not None else self._replaced(path, edit)
         if sides.after is None:
@@ -194,18 +220,18 @@ class Contents:
         self._last[path] = sides.after
         return sides._replace(gap=gap)
 
-    def _gap(self, path: Hashable, before: str | None) -> Gap | None:
+    def _gap(self, path: Parts, before: str | None) -> Gap | None:
         last = self._last.get(path, before)
         return Gap(last, before) if last != before else None
 
-    def _written(self, path: Hashable, edit: Edit) -> Sides:
+    def _written(self, path: Parts, edit: Edit) -> Sides:
         if not isinstance(edit.original, UnsetType):
             return self._told(path, edit, edit.original, edit.content)
         if path in self._last:
             return Sides(self._last[path], edit.content, inferred=True)
         return Sides(None, edit.content, "no-before", inferred=True)
 
-    def _replaced(self, path: Hashable, edit: Edit) -> Sides:
+    def _replaced(self, path: Parts, edit: Edit) -> Sides:
         creates = [each.old for each in edit.replacements[:1]] == [""]
         if creates and edit.original in (None, "") and self._last.get(path) is None:
             # the tool reads a file that does not exist as an empty one
@@ -218,7 +244,7 @@ class Contents:
                 return Sides(before, after, inferred=True)
         return Sides(reason="no-original")
 
-    def _told(self, path: Hashable, edit: Edit, before: str | None, after: str | None) -> Sides:
+    def _told(self, path: Parts, edit: Edit, before: str | None, after: str | None) -> Sides:
         if edit.user_modified:
             return Sides(before, after, "user-modified")
         if before is not None and _ENCODING_LOST in before and self._last.get(path) != before:

@@ -95,7 +95,11 @@ def holds(root: Parts, parts: Parts) -> bool:
 
 def place(path: str, cwd: str, roots: Iterable[Parts]) -> Place:
     """Returns where a path lies below the deepest of the roots that hold it."""
-    whole = parts_of(path, cwd)
+    return placed(parts_of(path, cwd), roots)
+
+
+def placed(whole: Parts, roots: Iterable[Parts]) -> Place:
+    """Returns the same for a path whose components are known."""
     root = max((root for root in roots if holds(root, whole)), key=len, default=None)
     if root is None:
         return Place(whole, None)
