@@ -47,6 +47,8 @@ class DraftText(Struct, frozen=True, kw_only=True):
 
     text: str
     class_: str
+    once: bool = False
+    """Whether an equal text that the task has named of late is named again: environments hardly ever change."""
 
 
 class Draft(Struct, frozen=True, kw_only=True):

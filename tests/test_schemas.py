@@ -15,6 +15,8 @@ from jsonschema import Draft202012Validator
 
 from pogstore.codec import MAX_CLOCK, MAX_INTEGER
 from pogstore.model import FORMAT, KINDS, Actor, Definition
+from pogstore.work import environment
+from pogstore.work.environment import Asked, Environment
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "docs" / "schemas"
@@ -60,6 +62,13 @@ def definition_schema() -> Schema:
     return {"$schema": DIALECT, "title": "A definition of pogstore's tasks", **schema}
 
 
+def environment_schema() -> Schema:
+    """Returns the schema of an environment: the text that `env` names. A variable that was not set is null."""
+    schema = _cleaned(msgspec.json.schema(Environment, ref_template="#/$defs/{name}"))
+    schema["$defs"]["Environment"]["properties"]["variables"]["additionalProperties"] = {"type": ["string", "null"]}
+    return {"$schema": DIALECT, "title": "An environment, as pogstore records it", **schema}
+
+
 def _newer() -> Schema:
     return {
         "title": "Newer",
@@ -101,7 +110,11 @@ def _cleaned(schema: Any) -> Any:
     return _integer(cleaned) if schema.get("type") == "integer" else cleaned
 
 
-GENERATED: dict[str, Callable[[], Schema]] = {"event.json": event_schema, "definition.json": definition_schema}
+GENERATED: dict[str, Callable[[], Schema]] = {
+    "event.json": event_schema,
+    "definition.json": definition_schema,
+    "environment.json": environment_schema,
+}
 
 
 def rendered(schema: Schema) -> str:
@@ -163,6 +176,19 @@ def test_what_is_wrong_does_not_fit(name: str, wrong: dict[str, Any]) -> None:
 def test_open_enums_and_unknown_fields_fit() -> None:
     assert events().is_valid(vector("moved") | {"status": "paused", "zz": {"any": [1, "thing"]}})
     assert events().is_valid(vector("stepped") | {"class": "psychic", "effects": "elsewhere"})
+
+
+def test_what_is_captured_fits(tmp_path: Path) -> None:
+    (tmp_path / "uv.lock").write_text("x")
+    schema = Draft202012Validator(json.loads((SCHEMAS / "environment.json").read_text("utf-8")))
+    wanted = Asked(named=("UNSET",))
+    for later in (False, True):
+        found = environment.capture(tmp_path, tmp_path, {b"TZ": b"UTC"}, wanted, tmp_path, recorder=True, later=later)
+        schema.validate(json.loads(environment.text_of(found)))
+    assert schema.is_valid({"zz": 1})
+    wrongs: list[Schema] = [{"tools": {"git": 2}}, {"locks": []}, {"system": {"name": "x"}}, {"variables": {"TZ": 1}}]
+    for wrong in wrongs:
+        assert not schema.is_valid(wrong)
 
 
 if __name__ == "__main__":

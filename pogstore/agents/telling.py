@@ -1,6 +1,8 @@
 """Whose task and whose doing each thing is that hooks told, and the drafts that they become, in order."""
 
+import os
 from collections.abc import Mapping
+from pathlib import Path as FilePath
 
 import msgspec
 
@@ -9,9 +11,11 @@ from pogstore.agents.heard import PROMPT, SESSION_START, Heard, Step
 from pogstore.agents.told import Named, Told, find_task, left_task
 from pogstore.agents.transcript import Transcripts
 from pogstore.agents.trees import Trees
-from pogstore.draft import Draft, DraftChange
+from pogstore.draft import Draft, DraftChange, DraftText
 from pogstore.model import Actor, TaskId
+from pogstore.store import gitcli
 from pogstore.store.store import Store
+from pogstore.work import environment
 from pogstore.work.compared import base_of
 
 
@@ -23,6 +27,7 @@ class Telling:
         self._transcripts = Transcripts()
         self._tasks: dict[tuple[str, bytes], Named] = {}
         self._told: dict[TaskId, Told] = {}
+        self._environments: dict[bytes, str] = {}
         self.found: list[tuple[TaskId, Draft]] = []
 
     def task(self, heard: Heard) -> TaskId:
@@ -60,7 +65,23 @@ class Telling:
         self._told_in(task).calls.add(first.call)
         step = step._replace(base=base_of(step.heard.record.head))
         draft = drafts.stepped(step, self._agent(task, step.heard))
-        self._put(task, step.heard, msgspec.structs.replace(draft, changes=step.changes))
+        texts = draft.texts | self._environment(task, step.heard)
+        self._put(task, step.heard, msgspec.structs.replace(draft, changes=step.changes, texts=texts))
+
+    def _environment(self, task: TaskId, heard: Heard) -> dict[str, DraftText]:
+        """Returns the environment, as it is by now, for the first step of a session; nothing for the others."""
+        placed = self._told_in(task).placed
+        if heard.session in placed:
+            return {}
+        placed.add(heard.session)
+        root = heard.record.root
+        if root not in self._environments:
+            place = FilePath(os.fsdecode(root))
+            environ = {os.fsencode(name): os.fsencode(value) for name, value in gitcli.environment().items()}
+            wanted = environment.asked(self._store)
+            found = environment.capture(place, place, environ, wanted, self._store.layout.own, later=True)
+            self._environments[root] = environment.text_of(found)
+        return {"env": DraftText(text=self._environments[root], class_="private", once=True)}
 
     def observed(
         self, first: Heard, at: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]

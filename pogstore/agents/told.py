@@ -23,6 +23,8 @@ class Told:
         self.keys: set[str] = set()
         self.models: dict[str, str] = {}
         self.sessions: set[str] = set()
+        self.placed: set[str] = set()
+        """The sessions whose environment was told."""
         self.parent: TaskId | None = None
         self.is_defined = False
         self.status: str | None = None
@@ -45,6 +47,8 @@ class Told:
                 self.sessions.add(actor.session)
             if actor.session and actor.model and actor.agent_id is None:
                 self.models[actor.session] = actor.model
+            if isinstance(event, Stepped) and event.env is not None and actor.session:
+                self.placed.add(actor.session)
             if isinstance(event, Stepped) and event.call_id and actor.session:
                 self.calls.add((actor.session, event.call_id))
 

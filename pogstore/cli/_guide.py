@@ -62,6 +62,10 @@ SETTINGS: Terms = {
     "pog.maxBlob": "the largest content in bytes that is stored, by default 16 MiB; of larger ones hash and size are; "
     "a larger text that you type is refused",
     "pog.fsync": "whether what is written is synced to disk at once, by default true",
+    "pog.envTools": "the tools whose versions are recorded with commands, by default python3, node, go, cargo, gcc "
+    "and git",
+    "pog.envAllow": "the variables that are recorded with commands, in the place of a short list of ours; none that "
+    "looks like a secret is",
     "pog.local": "a task that never leaves; `git pog local` sets it",
     "pog.allowSecret": "a content that may be pushed although it looks like a secret",
     "pager.pog": "whether long output is paged, and how",

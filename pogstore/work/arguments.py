@@ -1,4 +1,4 @@
-"""A command line, and the environment it ran in, as texts that events name. Pure but for reading lock files.
+"""A command line as a text that events name, and which variables may be told beside it. Pure.
 
 An argument is bytes. One that is UTF-8 stands in the text as itself, any other as `{"b64": …}`, so that a command can
 be run again exactly as it was, unless a secret was taken out of it.
@@ -9,18 +9,10 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from pogstore import redact
-from pogstore.digest import hexdigest_stream
 from pogstore.errors import BadInput
 
-LOCKS = (
-    *("Cargo.lock", "Gemfile.lock", "Pipfile.lock", "bun.lock", "bun.lockb", "composer.lock", "conda-lock.yml"),
-    *("flake.lock", "go.sum", "gradle.lockfile", "mix.lock", "package-lock.json", "pdm.lock", "pnpm-lock.yaml"),
-    *("poetry.lock", "pubspec.lock", "pylock.toml", "requirements.txt", "uv.lock", "yarn.lock"),
-)
-"""Files that say which versions of others' work a project stands on."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _WORDS = "TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|API_KEY|PRIVATE"
 _SECRET = re.compile(rf"(?:^|_)(?:{_WORDS})(?:_|$)|(?:PASSWORD|_PWD|(?:^|_)KEY|(?:^|_)AUTH)$")
@@ -95,51 +87,16 @@ def _hidden(items: list[object], text: str) -> list[object]:
     return hidden
 
 
-def environment_text(
-    versions: Mapping[str, str], locks: Mapping[str, str], environ: Mapping[bytes, bytes], names: Sequence[str]
-) -> str:
-    """Returns the environment of a command as JSON: versions, hashes of lock files, and the named variables.
-
-    A variable that is not set is null.
-    """
-    variables = {name: _variable(environ.get(os.fsencode(name))) for name in names}
-    said = {"versions": dict(versions), "locks": dict(locks), "variables": variables}
-    return json.dumps({name: value for name, value in said.items() if value}, ensure_ascii=False, sort_keys=True)
-
-
-def _variable(value: bytes | None) -> str | None:
-    return None if value is None else redact.redact(value.decode("utf-8", "replace"))[0]
-
-
 def check_variables(names: Sequence[str], environ: Mapping[bytes, bytes]) -> None:
     """Raises `BadInput` for what is no name of a variable, and for one that holds a secret."""
     for name in names:
         if not _NAME.fullmatch(name):
             raise BadInput(f"'{name}'", "is no name of a variable", "name it alone; its value is read here")
         value = environ.get(os.fsencode(name), b"").decode("utf-8", "replace")
-        if _SECRET.search(name.upper()) or redact.redact(f"{name}={value}")[1]:
+        if looks_secret(name, value):
             raise BadInput(f"the variable '{name}'", "looks like a secret", "secrets are never recorded")
 
 
-def lock_hashes(root: Path, cwd: Path) -> dict[str, str]:
-    """Returns the BLAKE3 of the lock files in two folders, by their paths from the root of the work tree."""
-    found: dict[str, str] = {}
-    for folder in dict.fromkeys((root, cwd)):
-        if not folder.is_relative_to(root):
-            continue
-        for path in (folder / name for name in LOCKS):
-            digest = _hash(path)
-            if digest is not None:
-                name = path.relative_to(root).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-                found[name] = digest
-    return found
-
-
-def _hash(path: Path) -> str | None:
-    try:
-        if not path.is_file():
-            return None
-        with path.open("rb") as file:
-            return hexdigest_stream(file)[0]
-    except OSError:
-        return None
+def looks_secret(name: str, value: str) -> bool:
+    """Says whether a variable holds a secret, by its name or by what it holds."""
+    return bool(_SECRET.search(name.upper()) or redact.redact(f"{name}={value}")[1])

@@ -28,6 +28,7 @@ from pogstore.model import (
 from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store
+from pogstore.work import again
 
 PART_CHANGES = 16_384
 """So many changes at most in one event; more are split over events that apply together."""
@@ -54,24 +55,28 @@ def take(
     `drafts` may be gone through more than once, if somebody else moves a ref meanwhile. `progress` is told how many
     drafts were taken since it was called last.
     """
+    named = again.Again(store)
 
     def write(batch: Batch) -> Taken:
         store.refresh()
-        intake = _Intake(store, batch, imported)
+        named.clear()
+        intake = _Intake(store, batch, imported, named)
         for task_drafts in drafts:
             intake.take_task(task_drafts)
             if progress is not None:
                 progress(len(task_drafts.drafts))
         return Taken(intake.tasks, intake.events, intake.known, intake.redacted)
 
-    return store.transact(write, packed=True)
+    taken = store.transact(write, packed=True)
+    named.keep()
+    return taken
 
 
 class _Intake:
     """One intake: the batch it fills and what it counts."""
 
-    def __init__(self, store: Store, batch: Batch, imported: bool) -> None:
-        self.store, self.batch, self.imported = store, batch, imported
+    def __init__(self, store: Store, batch: Batch, imported: bool, named: again.Again) -> None:
+        self.store, self.batch, self.imported, self._again = store, batch, imported, named
         self.tasks = self.events = self.known = 0
         self.redacted: dict[str, int] = {}
         self._actors: dict[Actor, object] = {}
@@ -203,7 +208,14 @@ class _Intake:
         return None if version is None else self.batch.add_file(task, path, version.mode, version.data)
 
     def _text(self, task: TaskId, text: DraftText) -> Text:
-        return self.batch.add_text(task, self._redacted(text.text), text.class_)
+        clean = self._redacted(text.text)
+        known = self._again.find(task, text.class_, clean) if text.once else None
+        if known is not None:
+            return known
+        added = self.batch.add_text(task, clean, text.class_)
+        if text.once:
+            self._again.note(task, clean, added)
+        return added
 
     def _redacted(self, text: str) -> str:
         clean, findings = redact.redact(codec.scrub(text))

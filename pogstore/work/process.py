@@ -172,6 +172,47 @@ def execute(
     return Finished(status, out, err, (time.monotonic_ns() - begun) // 1000, left)
 
 
+def said(argv: Sequence[bytes], *, environ: Mapping[bytes, bytes], seconds: float, limit: int = _CHUNK) -> bytes | None:
+    """Returns what a program of another's prints, errors included, if it ends well and soon; else it is ended.
+
+    It reads nothing, runs in the root directory, and is ended with all that it started; so is one that says too much.
+    """
+    deadline = time.monotonic() + seconds
+    try:
+        process = subprocess.Popen(
+            list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd="/", env=dict(environ), start_new_session=True,
+        )  # fmt: skip
+    except (OSError, ValueError):
+        return None
+    out, data = process.stdout, b""
+    try:
+        while out is not None and len(data) <= limit and _readable(out.fileno(), deadline):
+            chunk = os.read(out.fileno(), _CHUNK)
+            if not chunk:
+                break
+            data += chunk
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()) if len(data) <= limit else 0)
+        return data if process.returncode == 0 else None
+    finally:
+        end_group(process)
+        if out is not None:
+            out.close()
+
+
+def _readable(descriptor: int, deadline: float) -> bool:
+    left = deadline - time.monotonic()
+    return left > 0 and bool(select.select([descriptor], [], [], left)[0])
+
+
+def end_group(process: "subprocess.Popen[bytes]") -> None:
+    """Ends at once a process that began a session of its own, and what it started there; waits for it alone."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def _start(
     argv: Sequence[bytes], cwd: Path, environ: Mapping[bytes, bytes], channels: "Sequence[_Channel]"
 ) -> "subprocess.Popen[bytes]":

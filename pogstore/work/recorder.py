@@ -37,7 +37,7 @@ from pogstore.store import gitcli, layout
 from pogstore.store.batch import Batch
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
-from pogstore.work import active, setup, tasks, watched
+from pogstore.work import active, environment, setup, tasks, watched
 from pogstore.work.actors import actor_by, checked
 from pogstore.work.blocks import Block, as_text, is_failure, not_instead_of
 from pogstore.work.tasks import By, new_task_id
@@ -120,6 +120,13 @@ class Recorder(Store):
             return int(fixed) + (time.monotonic_ns() - self._begun) // 1000
         return time.time_ns() // 1000
 
+    def environment(self) -> str:
+        """Returns the environment of this process now, as events name it."""
+        environ = {os.fsencode(name): os.fsencode(value) for name, value in self._environ.items()}
+        root = self.layout.work_tree
+        wanted = environment.asked(self)
+        return environment.text_of(environment.capture(root, root, environ, wanted, self.layout.own, recorder=True))
+
     @contextmanager
     def in_this_thread(self) -> Iterator[Store]:
         """Yields this store, or another one of the same repository in a thread or process that did not open this."""
@@ -169,6 +176,7 @@ class RecordedTask(Block):
         self.store, self._definition, self._links, self._class = store, definition, links, class_
         self._worktree = active.worktree_id(store.layout) if store.layout.work_tree else None
         self._steps: dict[str, RecordedStep] = {}
+        self._environment: str | None = None
         self._outcome: tuple[str, str | None, str | None] | None = None
 
     def __enter__(self) -> Self:
@@ -288,6 +296,12 @@ class RecordedTask(Block):
         self.check_open()
         self._steps[step.call_id] = step
 
+    def environment(self, *, anew: bool) -> str:
+        """Returns the environment as it is; or, unless `anew`, as it was when it was last looked at."""
+        if anew or self._environment is None:
+            self._environment = self.store.environment()
+        return self._environment
+
     def forget_step(self, step: "RecordedStep") -> None:
         """Takes note that a step has ended."""
         self._steps.pop(step.call_id, None)
@@ -317,6 +331,7 @@ class RecordedStep(Block):
         self.ok: bool | None = None
         self._paths, self._only_reads = paths, only_reads
         self._texts: dict[str, str] = {}
+        self._environment = ""
         self._watch: Watch | None = None
         self._since = 0
 
@@ -361,6 +376,7 @@ class RecordedStep(Block):
         self.begin()
         try:
             recorder.refuse_unless_recording()
+            self._environment = self.task.environment(anew=self._paths is None)
             with recorder.in_this_thread() as store:
                 self._watch = Watch(store, self.task.id, self._paths, recorder.now, _around.get())
             _around.set((*_around.get(), self._watch.name))
@@ -400,7 +416,8 @@ class RecordedStep(Block):
         if is_failure(fault):
             said = f"{type(fault).__name__}: {fault}"
             texts["output"] = bounded(f"{texts['output']}\n{said}" if texts.get("output") else said)
-        return {name: DraftText(text=text, class_="private") for name, text in texts.items()}
+        spoken = {name: DraftText(text=text, class_="private") for name, text in texts.items()}
+        return spoken | {"env": DraftText(text=self._environment, class_="private", once=True)}
 
 
 def open_recorder(

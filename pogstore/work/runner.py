@@ -1,7 +1,6 @@
 """Records one command that a person or an agent runs: what was run, in what, what it said, and what it changed."""
 
 import os
-import platform
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,10 +10,9 @@ from pogstore import model, redact
 from pogstore.draft import DraftText
 from pogstore.errors import BadInput, NoSuchProgram, NoWorkTree, PogError
 from pogstore.model import Ran, Sealed, TaskId
-from pogstore.store import gitcli
 from pogstore.store.lock import locked
 from pogstore.store.store import Store
-from pogstore.work import arguments, watched
+from pogstore.work import arguments, environment, watched
 from pogstore.work.held import path_of
 from pogstore.work.matched import OUTSIDE, Matched, match
 from pogstore.work.process import Finished, execute, signals_passed_on
@@ -71,7 +69,7 @@ def run(
     with signals_passed_on() as signals:
         watch = Watch(store, task, None, now)
         try:
-            environment = _environment(root, command)
+            around = _environment(store, root, command)
             finished = execute(
                 command.argv, signals, cwd=command.cwd, environ=command.environ, stdout=shown[0], stderr=shown[1]
             )
@@ -79,7 +77,7 @@ def run(
             try:
                 before_writing()
                 fields = _fields(root, command, finished, inputs, outputs)
-                texts = _texts(command, finished, environment)
+                texts = _texts(command, finished, around)
                 with watch.ended(store, now) as found:
                     watched.write(store, task, "ran", by._replace(time=now()), fields, texts, _as_far(found, finished))
                 return Recorded(finished, outputs, _event(store, task, str(fields["call_id"])))
@@ -116,16 +114,9 @@ def _inputs(root: Path, command: Command) -> Matched:
     return found
 
 
-def _environment(root: Path, command: Command) -> str:
-    system = platform.uname()
-    versions = {
-        "system": f"{system.system} {system.release}",
-        "machine": system.machine,
-        "python": platform.python_version(),
-        "git": ".".join(map(str, gitcli.version())),
-    }
-    locks = arguments.lock_hashes(root, command.cwd)
-    return arguments.environment_text(versions, locks, command.environ, command.variables)
+def _environment(store: Store, root: Path, command: Command) -> str:
+    wanted = environment.asked(store, command.variables)
+    return environment.text_of(environment.capture(root, command.cwd, command.environ, wanted, store.layout.own))
 
 
 def _fields(root: Path, command: Command, finished: Finished, inputs: Matched, outputs: Matched) -> dict[str, object]:
@@ -147,14 +138,14 @@ def _cwd(root: Path, cwd: Path) -> model.Path:
     return path_of(os.fsencode(cwd.relative_to(root))) if cwd.is_relative_to(root) else OUTSIDE
 
 
-def _texts(command: Command, finished: Finished, environment: str) -> dict[str, DraftText]:
+def _texts(command: Command, finished: Finished, around: str) -> dict[str, DraftText]:
     said = {
         "argv": arguments.argv_text(command.argv),
         "stdout": finished.stdout,
         "stderr": finished.stderr,
-        "env": environment,
     }
-    return {name: DraftText(text=text, class_="private") for name, text in said.items() if text}
+    texts = {name: DraftText(text=text, class_="private") for name, text in said.items() if text}
+    return texts | {"env": DraftText(text=around, class_="private", once=True)}
 
 
 def _event(store: Store, task: TaskId, call_id: str) -> Sealed | None:

@@ -1,14 +1,16 @@
 """Sessions from beginning to end: their tasks, what they go on from, who acted in them, what is imported later."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from pogstore.agents.heard import LONGEST_CALL
+from pogstore.digest import hexdigest
 from pogstore.history.tasks import summaries
 from pogstore.model import Actor, Definition, Link, Noted, TaskId
 from pogstore.store.store import Store, open_store
-from pogstore.work import active, tasks
+from pogstore.work import active, tasks, toolversions
 from pogstore.work.drain import spool_of
 from pogstore.work.tasks import By, read_state
 from tests.agents.live import Live, drained, events, recording, steps, told
@@ -267,3 +269,40 @@ def test_the_named_task_wins_over_the_active_one(repo: Repo, store: Store) -> No
     drained(store, live)
     assert told(store, second)[-1] == "prompted"
     assert told(store, OTHER) == ["defined"]
+
+
+def test_the_first_step_of_a_session_names_its_environment(repo: Repo, store: Store) -> None:
+    """Looked at by the drain and not by the hook: so it says that it came later, and names no variables."""
+    repo.commit({"uv.lock": "x"})
+    clock = [STARTED]
+    live, other = Live(repo.path, "s1", clock), Live(repo.path, "s2", clock)
+    for session in (live, other):
+        session.prompt("go")
+    live.shell("ls")
+    live.shell("ls")
+    drained(store, live)
+    live.shell("ls")
+    other.shell("ls")
+    drained(store, live)
+    found = steps(store, live.task)
+    assert [step.env is not None for step in found] == [True, False, False]
+    assert found[0].env is not None
+    value = json.loads(store.find_text(found[0].env) or "")
+    assert value["later"] is True
+    assert value["locks"] == {"uv.lock": hexdigest(b"x")}
+    assert "variables" not in value
+    assert found[0].env.class_ == "private"
+    assert steps(store, other.task)[0].env is not None
+
+
+def test_an_environment_that_cannot_be_had_keeps_no_step_back(
+    repo: Repo, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> dict[str, str]:
+        raise OSError
+
+    monkeypatch.setattr(toolversions, "versions", refused)
+    live = Live(repo.path)
+    live.shell("ls")
+    drained(store, live)
+    assert len(steps(store, live.task)) == 1

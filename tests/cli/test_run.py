@@ -53,7 +53,7 @@ def test_all_options(ready: Pog, repo: Repo) -> None:
     assert said.stderr == "shown\nwarning: no file matches the output 'none'\n"
     assert (event["inputs"], event["outputs"], event["actor"]["name"]) == (["in.csv"], ["out.csv"], "robot")
     assert [change["path"] for change in event["changes"]] == ["out.csv"]
-    assert '"LANGUAGE": "eo"' in ready("show", event["id"], "--json").json["texts"]["env"]
+    assert '"LANGUAGE":"eo"' in ready("show", event["id"], "--json").json["texts"]["env"]
 
 
 def test_which_task_it_is_of(ready: Pog) -> None:
