@@ -1,13 +1,23 @@
 """A work tree on which tool calls are recorded as a hook would, to go back to points of it."""
 
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pogstore.draft import FileVersion
+from pogstore.history.plans import Done, Plan
+from pogstore.history.restore import Asked, Edited, apply_restore, plan_restore
+from pogstore.history.timeline import PointId
 from pogstore.model import Change, EventId, Observed, Sealed, Stepped, TaskId
 from pogstore.store.batch import Batch
+from pogstore.store.content import blob_id
+from pogstore.store.store import open_store
 from tests.builders_rollback import ADA, AGENT, WORKTREE, Bench, Step, change_of, version_of
-from tests.conftest import SECOND
+from tests.conftest import SECOND, Repo
 
 ELSEWHERE = "ffeeddccbbaa9988"
 STEP: dict[str, Any] = {"tool": "Edit", "class_": "edit", "coverage": "scoped", "ok": True, "actor": AGENT}
@@ -54,6 +64,29 @@ class Points(Bench):
             task, lambda batch, task: tuple(change_of(batch, task, step) for step in steps), Observed, coverage="exact"
         )
 
+    def plan_back(self, event_id: EventId, *paths: str, before: bool = False, edited: Edited = "refuse") -> Plan:
+        """Plans to go back to a point."""
+        point = PointId(self.store.event(event_id).event.task, event_id, before)
+        return plan_restore(self.store, point, self.worktree, Asked(paths, edited))
+
+    def back(self, event_id: EventId, *paths: str, before: bool = False, edited: Edited = "refuse") -> Done:
+        """Goes back to a point."""
+        plan = self.plan_back(event_id, *paths, before=before, edited=edited)
+        return apply_restore(self.store, plan, self.by(self.worktree or WORKTREE), before=before)
+
+    def way_barred(self, event_id: EventId, *paths: str, before: bool = False) -> dict[str, str]:
+        """What stands in the way of going back to a point: the name of the conflict for each path."""
+        plan = self.plan_back(event_id, *paths, before=before)
+        assert plan.writes == () or not plan.obstacles
+        return {str(obstacle.path): obstacle.reason for obstacle in plan.obstacles}
+
+    def lose(self, data: bytes) -> None:
+        """Takes the git object of a content away."""
+        found = self.store.find_content(blob_id(data))
+        assert found is not None
+        (self.store.layout.objects / found.oid[:2] / found.oid[2:]).unlink()
+        self.reopen()
+
     def shell(self, files: Mapping[str, FileVersion | bytes | None], **fields: Any) -> EventId:
         """Does and records a shell command."""
         there = self.files()
@@ -64,3 +97,23 @@ class Points(Bench):
         return self.call(
             None, lambda batch, task: tuple(change_of(batch, task, step) for step in steps), Stepped, **said
         )
+
+
+class PointBenches:
+    """Makes many repositories quickly: each is a copy of the first."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.first = Points(directory / "first")
+        self.first.store.close()
+
+    @contextmanager
+    def new(self) -> Iterator[Points]:
+        """Gives a repository with one task."""
+        with TemporaryDirectory(dir=self.directory) as scratch:
+            bench = copy(self.first)
+            bench.path = Path(scratch) / "work"
+            shutil.copytree(self.first.path, bench.path)
+            bench.repo, bench.store = Repo(bench.path), open_store(bench.path)
+            yield bench
+            bench.store.close()
