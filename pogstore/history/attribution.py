@@ -320,8 +320,10 @@ class Attribution:
     def _may_give(self, work: _Work, owner: Owner) -> bool:
         """Whether lines may be taken over from an owner: from no event that is later, from a commit only by an event.
 
-        What a command committed itself is its own.
+        So, too, may those be that nobody is known to have written. What a command committed itself is its own.
         """
+        if owner == UNKNOWN:
+            return work.event is not None
         if owner in self._event_times:
             return self._event_times[owner] <= work.time + SLACK
         return work.event is not None and owner in self._commit_times and not self._is_own(owner, work.event)
