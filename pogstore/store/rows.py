@@ -173,12 +173,20 @@ def count(database: sqlite3.Connection, name: str) -> None:
 
 
 def former_names(database: sqlite3.Connection, path: bytes, limit: int) -> list[bytes]:
-    """Returns the paths from which events moved a file to a path, sorted, at most `limit`."""
-    rows = database.execute(
-        "SELECT DISTINCT came_from FROM changes WHERE path = ? AND came_from IS NOT NULL ORDER BY came_from LIMIT ?",
-        (path, limit),
-    )
-    return [row[0] for row in rows]
+    """Returns the paths from which events moved a file to a path, sorted, at most `limit`.
+
+    An event also moved a file if one path vanished in it as one other came: it may have edited the file on the way.
+    """
+    query = """
+        SELECT came_from FROM changes WHERE path = ?1 AND came_from IS NOT NULL
+        UNION
+        SELECT gone.path FROM changes came JOIN changes gone ON gone.event = came.event
+        WHERE came.path = ?1 AND came.before IS NULL AND came.after IS NOT NULL AND came.came_from IS NULL
+            AND gone.after IS NULL AND gone.before IS NOT NULL AND 2 = (
+                SELECT count(*) FROM changes each
+                WHERE each.event = came.event AND (each.before IS NULL OR each.after IS NULL))
+        ORDER BY 1 LIMIT ?2"""
+    return [row[0] for row in database.execute(query, (path, limit))]
 
 
 def newest_of(database: sqlite3.Connection, kinds: Sequence[str]) -> Iterator[bytes]:
