@@ -23,6 +23,7 @@ class Past:
 
     def __init__(self, store: Store, tip: Oid | None) -> None:
         self.store, self.tip = store, tip
+        self._asked: dict[tuple[bytes, ...], list[PathCommit]] = {}
 
     @cached_property
     def altered(self) -> str:
@@ -31,7 +32,12 @@ class Past:
 
     def commits(self, names: Sequence[bytes]) -> list[PathCommit]:
         """Returns the commits that changed one of some paths; see `gitlog.path_commits`."""
-        return gitlog.path_commits(self.store.git, self.tip, names) if self.tip else []
+        if self.tip is None:
+            return []
+        key = tuple(names)
+        if key not in self._asked:
+            self._asked[key] = gitlog.path_commits(self.store.git, self.tip, names)
+        return self._asked[key]
 
     def blob(self, path: bytes) -> Oid | None:
         """Returns the blob that the commit has at a path."""

@@ -34,6 +34,7 @@ CREATE INDEX changes_path ON changes (path, event);
 CREATE INDEX changes_came_from ON changes (came_from, event) WHERE came_from IS NOT NULL;
 CREATE INDEX changes_event ON changes (event);
 CREATE INDEX changes_after ON changes (after);
+CREATE INDEX changes_before ON changes (before);
 CREATE TABLE contents (
     blob TEXT NOT NULL, class TEXT NOT NULL, task TEXT NOT NULL, oid TEXT NOT NULL,
     PRIMARY KEY (blob, class, task)) WITHOUT ROWID;

@@ -149,10 +149,12 @@ def paths_called(database: sqlite3.Connection, name: bytes) -> list[bytes]:
 
 
 def paths_holding(database: sqlite3.Connection, oids: Iterable[Oid]) -> dict[bytes, list[Oid]]:
-    """Returns for each path that an event left with one of some git blobs those blobs."""
+    """Returns for each path that an event found or left with one of some git blobs those blobs."""
     query = """
-        SELECT DISTINCT g.path FROM contents c JOIN changes g ON g.after = c.blob
-        WHERE c.oid = ? AND c.class = 'content'"""
+        SELECT g.path FROM contents c JOIN changes g ON g.after = c.blob WHERE c.oid = ?1 AND c.class = 'content'
+        UNION
+        SELECT coalesce(g.came_from, g.path) FROM contents c JOIN changes g ON g.before = c.blob
+        WHERE c.oid = ?1 AND c.class = 'content'"""
     found: dict[bytes, list[Oid]] = {}
     for oid in oids:
         for (path,) in database.execute(query, (oid,)):
@@ -185,6 +187,20 @@ def former_names(database: sqlite3.Connection, path: bytes, limit: int) -> list[
             AND gone.after IS NULL AND gone.before IS NOT NULL AND 2 = (
                 SELECT count(*) FROM changes each
                 WHERE each.event = came.event AND (each.before IS NULL OR each.after IS NULL))
+        ORDER BY 1 LIMIT ?2"""
+    return [row[0] for row in database.execute(query, (path, limit))]
+
+
+def later_names(database: sqlite3.Connection, path: bytes, limit: int) -> list[bytes]:
+    """Returns the paths to which events moved a file from a path, sorted, at most `limit`; see `former_names`."""
+    query = """
+        SELECT path FROM changes WHERE came_from = ?1
+        UNION
+        SELECT came.path FROM changes gone JOIN changes came ON came.event = gone.event
+        WHERE gone.path = ?1 AND gone.after IS NULL AND gone.before IS NOT NULL
+            AND came.before IS NULL AND came.after IS NOT NULL AND came.came_from IS NULL AND 2 = (
+                SELECT count(*) FROM changes each
+                WHERE each.event = gone.event AND (each.before IS NULL OR each.after IS NULL))
         ORDER BY 1 LIMIT ?2"""
     return [row[0] for row in database.execute(query, (path, limit))]
 

@@ -206,16 +206,6 @@ class Fuzz(World):
                 self.git(step.tree, "rebase", "--abort")
 
     def do_cherry_pick(self, step: Step) -> None:
-        """Not over a rename: behind the copy nothing tells that a file once had another's name."""
-        if self._has_names_of(step.tree, self._other(step)):
-            self.do_cherry_pick_as_told(step)
-
-    def _has_names_of(self, tree: int, revision: str) -> bool:
-        """Says whether no file was renamed between a work tree and a revision."""
-        theirs = set(self.git(tree, "ls-tree", "--name-only", revision)[1].split())
-        return not any(name.startswith("moved") for name in theirs.symmetric_difference(self.files(tree)))
-
-    def do_cherry_pick_as_told(self, step: Step) -> None:
         other = self._other(step)
         with self.doing(step):
             if self.is_ready(step) and not self.git(step.tree, "cherry-pick", other)[0]:
@@ -236,17 +226,11 @@ class Fuzz(World):
                 self.is_told = self.is_told and not unseen - self.persons(step.tree)
 
     def do_pop(self, step: Step) -> None:
-        """By a person if it may hold what he wrote and nobody saw: a command would be taken for its writer.
-
-        Not over a rename, as nothing is picked over one.
-        """
-        if self.git(step.tree, "stash", "list")[1] and self._has_names_of(step.tree, "stash@{0}^"):
-            self.do_pop_as_told(step if self.is_told else step._replace(who=PERSON))
-
-    def do_pop_as_told(self, step: Step) -> None:
-        with self.doing(step):
-            if self.is_ready(step) and not self.git(step.tree, "stash", "pop", "--quiet")[0]:
-                self.git(step.tree, "reset", "--quiet", "--hard")
+        """By a person if it may hold what he wrote and nobody saw: a command would be taken for its writer."""
+        if self.git(step.tree, "stash", "list")[1]:
+            with self.doing(step if self.is_told else step._replace(who=PERSON)):
+                if self.is_ready(step) and not self.git(step.tree, "stash", "pop", "--quiet")[0]:
+                    self.git(step.tree, "reset", "--quiet", "--hard")
 
     def do_rename(self, step: Step) -> None:
         """A file is moved; a person commits that, and may have changed a line on the way."""

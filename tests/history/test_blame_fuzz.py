@@ -82,22 +82,39 @@ RECORDED = {
         Step("rebase", tree=1, at=58, some=58),
         Step("reformat", who="s1", at=5, some=19),
     ],
-}
-
-UNSOLVED = {
-    "a command squashes what a person committed on another branch": [Step("squash_as_told", who="s1")],
+    "a command indents what a person has typed": [
+        Step("cherry_pick", who="s1", some=31),
+        Step("edit", at=36, some=10),
+        Step("cherry_pick", at=58),
+        Step("reformat", who="s1", at=8, some=16),
+        Step("amend"),
+    ],
+    "a command indents what a reset has left": [
+        Step("squash", at=26, come=2, some=62),
+        Step("reset_soft", tree=1),
+        Step("reformat", who="s1", tree=1, some=47),
+    ],
+    "the name in between is in no commit any more": [
+        Step("rename", at=59),
+        Step("rename", who="s1", at=57, some=29),
+        Step("plumbing"),
+    ],
     "a stash popped where the file has its older name": [
         Step("rename", who="s1", at=1),
         Step("write", who="s1", at=19, some=2),
         Step("stash"),
-        Step("pop_as_told", tree=1),
+        Step("pop", tree=1),
     ],
     "a cherry-pick to where the file has its older name": [
         Step("rename"),
         Step("edit", who="s1", some=2),
         Step("commit", who="s1"),
-        Step("cherry_pick_as_told", tree=1),
+        Step("cherry_pick", tree=1),
     ],
+}
+
+UNSOLVED = {
+    "a command squashes what a person committed on another branch": [Step("squash_as_told", who="s1")],
 }
 """What is not right yet: the steps that are drawn go around it."""
 
