@@ -5,14 +5,14 @@ the first by a `follows` link, so that they are taken back together. Knows nothi
 """
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path as FilePath
 from typing import NamedTuple
 
 import msgspec
 
 from pogstore import codec
 from pogstore.draft import FileVersion
-from pogstore.errors import Conflict, NotFound, NoWorkTree, PogError, WorkTreeFailed
+from pogstore.errors import Conflict, NotEnabled, NotFound, NoWorkTree
+from pogstore.history.interrupted import is_recorded, settle
 from pogstore.history.plans import Done, Effect, Plan, TaskPlan
 from pogstore.model import (
     FORMAT,
@@ -32,9 +32,11 @@ from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.content import path_of
 from pogstore.store.store import Store
+from pogstore.work import journal
 from pogstore.work.intake import PART_CHANGES
+from pogstore.work.journal import Journal, Told
 from pogstore.work.tasks import By
-from pogstore.work.writer import Write, apply
+from pogstore.work.writer import Progress, applied, untold
 
 KINDS = ("rolled_back", "restored", "replayed")
 FOLLOWS = "follows"
@@ -47,12 +49,20 @@ class Manner(NamedTuple):
     kind: type[RolledBack] | type[Restored]
     strategy: str
 
+    @property
+    def verb(self) -> str:
+        """What people call it."""
+        if self.strategy == UNDO:
+            return UNDO
+        return "rollback" if self.kind is RolledBack else "restore"
 
-def carry_out(store: Store, plan: Plan, by: By, manner: Manner) -> Done:
+
+def carry_out(store: Store, plan: Plan, by: By, manner: Manner, progress: Progress = untold) -> Done:
     """Carries a plan out: all of it, with the events that say so, or nothing. Raises `Conflict` on obstacles.
 
     What is about to be overwritten is in the store before the first file is touched; if the events cannot be written,
-    the files are put back.
+    the files are put back. A journal is kept meanwhile, so that a kill is no third case; what an operation before this
+    one has left is put in order first, and one that goes on is waited for (`LockHeld` after some time).
     """
     root = store.layout.work_tree
     if root is None:
@@ -64,13 +74,21 @@ def carry_out(store: Store, plan: Plan, by: By, manner: Manner) -> Done:
         )
     if not plan.writes:
         return Done(plan, ())
-    store.transact(lambda batch: _keep(store, batch, plan))
-    apply(root, (*plan.writes, *plan.unchanged), fsync=store.fsync)
-    try:
-        return Done(plan, store.transact(lambda batch: _record(store, batch, plan, by, manner)))
-    except BaseException as fault:
-        _put_back(root, plan, fault, fsync=store.fsync)
-        raise
+    if not store.enabled:
+        raise NotEnabled
+    writes = (*plan.writes, *plan.unchanged)
+    with journal.opened(store.layout.own_here, fsync=store.fsync) as log:
+        settle(store, root, log)
+        store.transact(lambda batch: _keep(store, batch, plan))
+        told: list[Sealed] = []
+        with applied(root, writes, fsync=store.fsync, journal=log, verb=manner.verb, progress=progress) as attempt:
+            try:
+                store.transact(lambda batch: _record(store, batch, plan, (by, manner), log, told))
+            except BaseException:
+                attempt.stays = bool(told)  # unless the events are seen not to be there, the next process decides
+                attempt.stays = is_recorded(store, told[:1])
+                raise
+        return Done(plan, tuple(told))
 
 
 def last_operation(store: Store, worktree: str | None) -> tuple[Sealed, ...]:
@@ -122,14 +140,20 @@ def _keep(store: Store, batch: Batch, plan: Plan) -> None:
             _change(batch, own.task, effect)
 
 
-def _record(store: Store, batch: Batch, plan: Plan, by: By, manner: Manner) -> tuple[Sealed, ...]:
+def _record(
+    store: Store, batch: Batch, plan: Plan, told_by: tuple[By, Manner], log: Journal, written: list[Sealed]
+) -> None:
+    """Adds the events, and names them in the journal; the first one is of the task whose ref moves before all others.
+
+    So an operation of several tasks that is killed between two refs is known by its first event.
+    """
     store.refresh()
-    written: list[Sealed] = []
-    for own in plan.tasks:
-        for event in _events(batch, own, by, manner):
+    written.clear()
+    for own in sorted(plan.tasks, key=lambda own: own.task):
+        for event in _events(batch, own, *told_by):
             first = (Link(rel=FOLLOWS, event=written[0].event_id),) if written else ()
             written.append(batch.append(msgspec.structs.replace(event, links=first)))
-    return tuple(written)
+    log.note(Told(tuple(sealed.canonical for sealed in written)))
 
 
 def _events(batch: Batch, own: TaskPlan, by: By, manner: Manner) -> Iterator[RolledBack | Restored]:
@@ -169,12 +193,3 @@ def _side(batch: Batch, task: TaskId, path: Path, version: FileVersion | None) -
 
 def _recorded(path: str) -> Path:
     return path_of(path.encode("utf-8", "surrogateescape"))
-
-
-def _put_back(root: FilePath, plan: Plan, fault: BaseException, *, fsync: bool) -> None:
-    """Puts files back that no event tells of; says so if it cannot."""
-    try:
-        apply(root, [Write(write.path, write.after, write.before) for write in plan.writes], fsync=fsync)
-    except PogError as other:
-        reason = f"files were written, their event was not ({fault}), and putting them back failed: {other}"
-        raise WorkTreeFailed(plan.writes[0].path, reason) from fault

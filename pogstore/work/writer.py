@@ -1,139 +1,147 @@
 """Writes a plan into a work tree: all of it or nothing, nothing else, and nowhere else.
 
-A plan is a list of `Write` values. `apply` compares the whole tree with what the plan expects, writes every new version
-to a temporary file, and only then moves them into place; each step is noted as a plain value before it is done, so
-that a fault in the middle takes all of them back (and so that a journal could be kept of them). No index, HEAD, branch
-or hook is known here, and no file is touched that the plan does not name.
+A plan is a list of `Write` values. `applied` compares the whole tree with what the plan expects, writes every new
+version to a temporary file, and only then moves them into place. A journal, if one is given, is told each of this
+before it is done, so that a fault in the middle takes all of it back here, and a kill lets the next process do so. No
+index, HEAD, branch or hook is known here, and no file is touched that the plan does not name.
 """
 
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
-from pogstore.draft import FileVersion
-from pogstore.errors import Conflict, PogError, WorkTreeFailed
-from pogstore.work.rooted import Parts, Stamp, Tree, find_stamp, find_stat, naming, read_version, spell
+from pogstore.errors import Conflict, WorkTreeFailed
+from pogstore.work import steps
+from pogstore.work.journal import VERSION, Begun, Journal, Ready
+from pogstore.work.rooted import Stamp, Tree, find_stamp, find_stat, naming, read_version, spell
+from pogstore.work.steps import TEMPORARY, Cleared, Made, Place, Put, Step
 from pogstore.work.survey import Target, Write, above, check_plan, find_sight, survey
 
-__all__ = ["TEMPORARY", "Write", "apply", "check_plan", "read_version"]
+__all__ = ["TEMPORARY", "Write", "applied", "apply", "check_plan", "read_version"]
 
-TEMPORARY = ".pog-tmp-"
-"""What the names of temporary files begin with; whoever lists the work tree may leave such files out."""
-
-
-class _Place(NamedTuple):
-    """A temporary file."""
-
-    folder: Parts
-    name: bytes
+Progress = Callable[[int, int], None]
 
 
-class _Put(NamedTuple):
-    """A step: a path gets the file with the stamp `new`, or none; what was there is kept in `kept`."""
-
-    parts: Parts
-    kept: _Place | None
-    new: Stamp | None
-
-
-class _Made(NamedTuple):
-    """A step: a directory was made."""
-
-    parts: Parts
-
-
-class _Cleared(NamedTuple):
-    """A step: an empty directory of these permissions is removed."""
-
-    parts: Parts
-    permissions: int
+def untold(_done: int, _total: int) -> None:
+    """Progress that nobody waits for."""
 
 
 def apply(root: str | os.PathLike[str], writes: Sequence[Write], *, fsync: bool = True) -> None:
-    """Carries out a plan below `root`, or raises and leaves every file as it was.
+    """Carries out a plan below `root`, or raises and leaves every file as it was; keeps no journal.
+
+    Raises what `applied` does.
+    """
+    with applied(root, writes, fsync=fsync):
+        pass
+
+
+@contextmanager
+def applied(
+    root: str | os.PathLike[str],
+    writes: Sequence[Write],
+    *,
+    fsync: bool = True,
+    journal: Journal | None = None,
+    verb: str = "",
+    progress: Progress = untold,
+) -> Iterator["Attempt"]:
+    """Carries out a plan below `root` and keeps the former files for a block: an error in it brings them back.
 
     Raises `UnsafePath` for a path that may not be written or that a link leads away, `Conflict` with the paths that are
-    not as the plan expects, `WorkTreeFailed` if the system refuses. Files that need no change keep inode and time. A
-    directory is removed only if our deletions emptied it. Without `fsync` the new files may be lost with the power.
+    not as the plan expects, `WorkTreeFailed` if the system refuses; then every file is as it was. Files that need no
+    change keep inode and time. A directory is removed only if our deletions emptied it. Without `fsync` the new files
+    may be lost with the power. The journal ends with the block, unless what was written `stays` in spite of an error.
     """
     check_plan(writes)
     with Tree(root) as tree:
-        targets = survey(tree, writes)
-        attempt = _Attempt(tree, fsync)
+        attempt = Attempt(tree, survey(tree, writes), fsync, journal, progress)
         try:
-            attempt.prepare(targets)
-            attempt.carry_out(targets)
+            attempt.prepare(verb)
+            attempt.carry_out()
+            yield attempt
         except BaseException as fault:
-            attempt.take_back(fault)
+            if not attempt.stays:
+                attempt.take_back(fault)
             raise
-        attempt.tidy(targets)
+        attempt.tidy()
 
 
-class _Attempt:
+class Attempt:
     """The carrying out of one plan: what was done so far, so that it can be taken back."""
 
-    def __init__(self, tree: Tree, fsync: bool) -> None:
-        self._tree = tree
-        self._fsync = fsync
-        self._steps: list[_Put | _Made | _Cleared] = []
-        self._temporary: list[_Place] = []
-        self._ready: dict[Parts, tuple[_Place, Stamp]] = {}
+    def __init__(
+        self, tree: Tree, targets: Sequence[Target], fsync: bool, journal: Journal | None, progress: Progress
+    ) -> None:
+        self._tree, self._targets, self._fsync, self._journal = tree, targets, fsync, journal
+        self._progress = progress
+        self._places = steps.places_for(targets, secrets.token_hex(8))
+        self._new: list[Stamp | None] = []
+        self._steps: list[tuple[Step, Target]] = []
+        self._done: list[Step] = []
+        self.stays = False
+        """Set if an error must not bring the former files back: somebody relies on the new ones already."""
 
-    def prepare(self, targets: Sequence[Target]) -> None:
+    def prepare(self, verb: str) -> None:
         """Writes each new version to a temporary file; no name of the plan changes yet."""
-        for target in targets:
-            if target.write.after is not None:
-                with naming(target.write.path):
-                    self._ready[target.parts] = self._write(target, target.write.after)
-
-    def carry_out(self, targets: Sequence[Target]) -> None:
-        """Removes, makes room, then moves the new versions into place; each path is compared once more before."""
-        for target in targets:
-            if target.write.after is None:
-                with naming(target.write.path):
-                    self._remove(target)
-        for target in targets:
+        if self._journal is not None and self._targets:
+            everything = tuple(place for pair in self._places for place in pair)
+            self._journal.note(Begun(VERSION, verb, len(self._targets), everything))
+        for target, (place, _) in zip(self._targets, self._places, strict=True):
             with naming(target.write.path):
-                for folder in target.cleared:
-                    self._clear(folder)
-        for target in targets:
-            if target.write.after is not None:
-                with naming(target.write.path):
-                    self._place(target)
-        self._settle(targets)
+                self._new.append(self._write(target, place) if target.write.after is not None else None)
+            self._progress(len(self._new), 2 * len(self._targets))
+
+    def carry_out(self) -> None:
+        """Removes, makes room, then moves the new versions into place; each path is compared once more before."""
+        ready = {target.parts: place for target, (place, _) in zip(self._targets, self._places, strict=True)}
+        self._steps = steps.steps_for(self._tree, self._targets, [kept for _, kept in self._places], self._new)
+        if self._journal is not None and self._targets:
+            self._journal.note(Ready(tuple(step for step, _ in self._steps)))
+        total = len(self._targets)
+        for step, target in self._steps:
+            with naming(target.write.path):
+                self._do(step, target, ready[target.parts])
+            if isinstance(step, Put):
+                self._progress(min(total + len(self._done), 2 * total), 2 * total)
+        self._settle()
 
     def take_back(self, fault: BaseException) -> None:
         """Undoes every step, newest first; raises `WorkTreeFailed` if a former file could not be put back."""
-        left = [place for step in reversed(self._steps) if (place := self._undo(step))]
-        self._discard(place for place in self._temporary if place not in left)
+        places = [place for pair in self._places for place in pair]
+        left = [found.kept for found in steps.take_back(self._tree, self._done, places) if found.kept is not None]
+        if self._journal is not None:
+            self._journal.end()
         if left:
             paths = [spell((*place.folder, place.name)) for place in left]
             raise WorkTreeFailed(paths[0], f"not everything could be put back after: {fault}", paths) from fault
 
-    def tidy(self, targets: Sequence[Target]) -> None:
+    def tidy(self) -> None:
         """Lets go of the former files, and of the directories that are empty now that they are gone."""
-        self._discard(self._temporary)
-        for target in targets:
-            if target.write.after is None:
-                with suppress(OSError, PogError):
-                    for folder in reversed(list(above(target.parts))):
-                        os.rmdir(folder[-1], dir_fd=self._tree.directory(folder[:-1]))
-                        self._tree.forget(folder)
+        places = [place for pair in self._places for place in pair]
+        steps.finish(self._tree, [step for step, _ in self._steps], places)
+        if self._journal is not None:
+            self._journal.end()
 
-    def _new_place(self, folder: Parts) -> _Place:
-        place = _Place(folder, f"{TEMPORARY}{secrets.token_hex(16)}".encode())
-        self._temporary.append(place)
-        return place
+    def _do(self, step: Step, target: Target, ready: Place) -> None:
+        match step:
+            case Made():
+                self._make(step)
+            case Cleared():
+                self._clear(step)
+            case Put() if step.new is None:
+                self._remove(target, step)
+            case Put():
+                self._place(target, step, ready)
 
-    def _write(self, target: Target, version: FileVersion) -> tuple[_Place, Stamp]:
+    def _write(self, target: Target, place: Place) -> Stamp:
+        version = target.write.after
+        assert version is not None, "what is removed has no new version"
         fd = self._tree.directory(target.home)
-        place = self._new_place(target.home)
         if version.mode == "120000":
             os.symlink(version.data, place.name, dir_fd=fd)
-            return place, _stamp_of(fd, place)
+            return _stamp_of(fd, place)
         # a new file gets its permissions from the umask; one that replaces another is closed until it has its own
         wanted = None if target.permissions is None else _permissions(target.permissions, version.mode)
         initial = (0o777 if version.mode == "100755" else 0o666) if wanted is None else 0o600
@@ -145,7 +153,7 @@ class _Attempt:
                 os.fchmod(temporary, wanted)
             if self._fsync:
                 os.fsync(temporary)
-        return place, _stamp_of(fd, place)
+        return _stamp_of(fd, place)
 
     def _compared(self, target: Target) -> tuple[int, Stamp | None]:
         """Returns the directory of a path, and the stamp of the file there, if both are still as the plan expects."""
@@ -159,43 +167,37 @@ class _Attempt:
             raise _changed(write.path)
         return fd, sight.stamp if sight else None
 
-    def _remove(self, target: Target) -> None:
+    def _remove(self, target: Target, step: Put) -> None:
         fd, old = self._compared(target)
-        kept = self._new_place(target.home)
-        self._steps.append(_Put(target.parts, kept, None))
+        kept = _kept(step)
+        self._done.append(step)
         os.rename(target.parts[-1], kept.name, src_dir_fd=fd, dst_dir_fd=self._tree.directory(kept.folder))
         self._expect(target, kept, old)
 
-    def _clear(self, folder: Parts) -> None:
-        fd = self._tree.directory(folder[:-1])
-        found = os.stat(folder[-1], dir_fd=fd, follow_symlinks=False)
-        self._steps.append(_Cleared(folder, stat.S_IMODE(found.st_mode)))
-        self._tree.forget(folder)
-        os.rmdir(folder[-1], dir_fd=fd)
+    def _clear(self, step: Cleared) -> None:
+        fd = self._tree.directory(step.parts[:-1])
+        self._done.append(step)
+        self._tree.forget(step.parts)
+        os.rmdir(step.parts[-1], dir_fd=fd)
 
-    def _place(self, target: Target) -> None:
-        self._make_folders(target)
+    def _make(self, step: Made) -> None:
+        with suppress(FileExistsError):
+            os.mkdir(step.parts[-1], dir_fd=self._tree.directory(step.parts[:-1]))
+            self._done.append(step)
+
+    def _place(self, target: Target, step: Put, ready: Place) -> None:
         fd, old = self._compared(target)
-        place, new = self._ready[target.parts]
-        source = self._tree.directory(place.folder)
+        source = self._tree.directory(ready.folder)
+        self._done.append(step)
         if old is None:
-            self._steps.append(_Put(target.parts, None, new))
-            _move_to_free_name(source, place.name, fd, target)
+            _move_to_free_name(source, ready.name, fd, target)
             return
-        kept = self._new_place(target.home)
-        self._steps.append(_Put(target.parts, kept, new))
-        _keep(fd, target.parts[-1], kept.name)
-        os.rename(place.name, target.parts[-1], src_dir_fd=source, dst_dir_fd=fd)
+        kept = _kept(step)
+        _keep((fd, target.parts[-1]), (self._tree.directory(kept.folder), kept.name))
+        os.rename(ready.name, target.parts[-1], src_dir_fd=source, dst_dir_fd=fd)
         self._expect(target, kept, old)
 
-    def _make_folders(self, target: Target) -> None:
-        for folder in above(target.parts):
-            if len(folder) > len(target.home):
-                with suppress(FileExistsError):
-                    os.mkdir(folder[-1], dir_fd=self._tree.directory(folder[:-1]))
-                    self._steps.append(_Made(folder))
-
-    def _expect(self, target: Target, kept: _Place, old: Stamp | None) -> None:
+    def _expect(self, target: Target, kept: Place, old: Stamp | None) -> None:
         """Raises unless the file that was moved away is the one that was compared, not written to since."""
         fd = self._tree.directory(kept.folder)
         if find_stamp(fd, kept.name) == old:
@@ -205,60 +207,28 @@ class _Attempt:
         if sight is None or sight.version != target.write.before:
             raise _changed(target.write.path)
 
-    def _settle(self, targets: Sequence[Target]) -> None:
+    def _settle(self) -> None:
         """Makes sure that the plan's directories are still where they were, and that their new names are on disk."""
-        folders = {target.home for target in targets}
-        folders |= {parts for target in targets if target.write.after is not None for parts in above(target.parts)}
+        folders = {target.home for target in self._targets}
+        placed = [target.parts for target in self._targets if target.write.after is not None]
+        folders |= {folder for parts in placed for folder in above(parts)}
         for folder in folders:
             with naming(spell(folder)):
                 self._tree.compare(folder)
                 if self._fsync:
                     os.fsync(self._tree.directory(folder))
 
-    def _undo(self, step: _Put | _Made | _Cleared) -> _Place | None:
-        """Takes one step back; returns where the former file still lies if it could not be put back."""
-        try:
-            fd = self._tree.directory(step.parts[:-1])
-            match step:
-                case _Put():
-                    return _undo_put(fd, step, self._tree)
-                case _Made():
-                    os.rmdir(step.parts[-1], dir_fd=fd)
-                case _Cleared():
-                    os.mkdir(step.parts[-1], 0o700, dir_fd=fd)
-                    os.fchmod(self._tree.directory(step.parts), step.permissions)
-        except (OSError, PogError):
-            return step.kept if isinstance(step, _Put) else None
-        return None
 
-    def _discard(self, places: Iterable[_Place]) -> None:
-        for place in places:
-            with suppress(OSError, PogError):
-                os.unlink(place.name, dir_fd=self._tree.directory(place.folder))
-
-
-def _undo_put(directory: int, step: _Put, tree: Tree) -> _Place | None:
-    """Puts the former file back; what another hand has put there meanwhile stays, and the former file beside it."""
-    now = find_stamp(directory, step.parts[-1])
-    if step.kept is None:
-        if now == step.new:
-            os.unlink(step.parts[-1], dir_fd=directory)
-        return None
-    folder = tree.directory(step.kept.folder)
-    old = find_stamp(folder, step.kept.name)
-    if old is None or now == old:
-        return None
-    if now not in (None, step.new):
-        return step.kept
-    os.rename(step.kept.name, step.parts[-1], src_dir_fd=folder, dst_dir_fd=directory)
-    return None
+def _kept(step: Put) -> Place:
+    assert step.kept is not None, "a file that goes is kept"
+    return step.kept
 
 
 def _changed(path: str) -> Conflict:
     return Conflict(f"'{path}' changed while the plan was carried out; what was done is taken back", [path])
 
 
-def _stamp_of(directory: int, place: _Place) -> Stamp:
+def _stamp_of(directory: int, place: Place) -> Stamp:
     found = find_stamp(directory, place.name)
     if found is None:
         raise FileNotFoundError(2, "the temporary file vanished")
@@ -272,12 +242,12 @@ def _permissions(old: int, mode: str) -> int:
     return old & ~0o111 if mode == "100644" else old | (old & 0o444) >> 2 | stat.S_IXUSR
 
 
-def _keep(directory: int, name: bytes, kept: bytes) -> None:
+def _keep(file: tuple[int, bytes], kept: tuple[int, bytes]) -> None:
     """Gives a file a second name, so that its first one never vanishes; without hard links, moves it."""
     try:
-        os.link(name, kept, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+        os.link(file[1], kept[1], src_dir_fd=file[0], dst_dir_fd=kept[0], follow_symlinks=False)
     except OSError:
-        os.rename(name, kept, src_dir_fd=directory, dst_dir_fd=directory)
+        os.rename(file[1], kept[1], src_dir_fd=file[0], dst_dir_fd=kept[0])
 
 
 def _move_to_free_name(source: int, ready: bytes, directory: int, target: Target) -> None:

@@ -8,6 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from pogstore.model import Link, Restored, RolledBack, Sealed, Slice
 from pogstore.store.content import blob_id
 from pogstore.store.store import Store
 from pogstore.work import writer
-from pogstore.work.writer import Write
-from tests.builders_rollback import ADA, WORKTREE, Bench, Step, changes_of, file, link, program, untouched
+from pogstore.work.writer import TEMPORARY, Write
+from tests.builders_rollback import ADA, WORKTREE, Bench, Files, Step, changes_of, file, link, program, untouched
 
 TREE_ONLY = [".git"]
 OURS = (".git/pog", ".git/objects", ".git/refs/pog")
@@ -31,6 +32,11 @@ OURS = (".git/pog", ".git/objects", ".git/refs/pog")
 def bench(tmp_path: Path) -> Bench:
     """A work tree with a task."""
     return Bench(tmp_path / "work")
+
+
+def without_temporary(files: Files) -> Files:
+    """Files without the former ones, which lie beside for as long as their events are not written."""
+    return {name: version for name, version in files.items() if TEMPORARY not in name}
 
 
 def age(path: Path) -> None:
@@ -102,11 +108,11 @@ def test_what_is_overwritten_is_in_the_store_before(bench: Bench, monkeypatch: p
     bench.write("f", b"0\n1\n2\nnever seen by us\n")
     seen: list[bytes] = []
 
-    def look(root: Path, writes: Sequence[Write], *, fsync: bool) -> None:
+    def look(root: Path, writes: Sequence[Write], **options: Any) -> AbstractContextManager[writer.Attempt]:
         seen.append(bench.store.read_content(blob_id(b"0\n1\n2\nnever seen by us\n")))
-        writer.apply(root, writes, fsync=fsync)
+        return writer.applied(root, writes, **options)
 
-    monkeypatch.setattr(operations, "apply", look)
+    monkeypatch.setattr(operations, "applied", look)
     bench.rollback(edit)
     assert len(seen) == 1
     assert bench.conflicts(event) == {"f": "edited-since-create"}
@@ -312,10 +318,12 @@ def test_what_no_event_tells_of_is_put_back(
     event = bench.step({"a": b"2\n", "d/b": program(b"new\n")})
     plan, files, events = bench.plan(event), bench.files(), bench.all_events()
     written: list[object] = []
-    Fault(monkeypatch, fault, lambda: written.append(bench.files()))
+    Fault(monkeypatch, fault, lambda: written.append(without_temporary(bench.files())))
+    state = untouched(bench.path, TREE_ONLY)
     with pytest.raises(type(fault)):
         apply_rollback(bench.store, plan, bench.by())
     assert written == [{"a": file(b"1\n")}], "the files were written when the fault came"
+    assert untouched(bench.path, TREE_ONLY) == state, "inodes and times too"
     assert bench.files() == files
     assert bench.all_events() == events
     monkeypatch.undo()
@@ -327,9 +335,10 @@ def test_what_cannot_be_put_back_is_said(bench: Bench, monkeypatch: pytest.Monke
     event = bench.step({"a": b"1\n"})
     plan = bench.plan(event)
     Fault(monkeypatch, LockHeld("lock", 5), lambda: bench.write("a", b"saved meanwhile\n"))
-    with pytest.raises(WorkTreeFailed, match="their event was not"):
+    with pytest.raises(WorkTreeFailed, match="not everything could be put back after: could not lock") as caught:
         apply_rollback(bench.store, plan, bench.by())
-    assert bench.text("a") == "saved meanwhile\n"
+    (left,) = caught.value.left
+    assert bench.files() == {"a": file(b"saved meanwhile\n"), left: file(b"1\n")}
 
 
 def test_nothing_is_written_where_nothing_may_be_recorded(bench: Bench) -> None:
