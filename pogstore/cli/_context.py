@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pogstore.cli import _draining
+from pogstore.cli import _draining, _interrupted
 from pogstore.cli._render import echo
 from pogstore.errors import BadInput, NotARepository, NoWorkTree, RefusedByPolicy
 from pogstore.history import names
@@ -41,8 +41,9 @@ class Env:
 
     @cached_property
     def store(self) -> Store:
-        """The store of the repository that git itself would use here, with what waited in its spool, if it can be."""
+        """The store of the repository that git itself would use here, with what was left to do, if it can be done."""
         store = self._open()
+        _interrupted.before_the_command(store, may_write=not disabled())
         if not disabled():
             _draining.before_the_command(store, now)
         return store

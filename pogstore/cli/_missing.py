@@ -24,6 +24,10 @@ WHY_PARTIAL: Mapping[str, tuple[str, str | None]] = {
     "timeout": ("the comparison of the work tree took too long", "'git config pog.lookTimeout' gives it more time"),
     "too-many": ("too many files had changed to look at each", "commit, or let git ignore what is generated"),
     "no-git": ("the hook found no git to ask", "put git on the PATH of the agent"),
+    "operation": (
+        "a rollback, restore or replay was writing files at the time",
+        "if 'git pog status' says that it was interrupted, 'git pog drain' settles it",
+    ),
     "failed": ("the comparison of the work tree failed", "'git status' in that work tree may say why"),
     "ignored": ("git ignores the file", "name it in the scope of a task, if it is to be recorded"),
     "outside": ("the file lies outside the repository", None),

@@ -68,7 +68,7 @@ SHAPES: Mapping[str, str] = {
     "status": (
         "{enabled, active: {task, title, status} | null, tasks, pending, closed, faults: [{ref, reason}], paused, "
         "losses: [{reason, times, last}], new_losses, gaps: [{reason, coverage, steps, last}], set_aside: [FILE], "
-        "hooks: [{agent, scope, path, exact}]}"
+        "hooks: [{agent, scope, path, exact}], interrupted: {verb, files} | null}"
     ),
     "doctor": "{ok, checks: [{check, result, text, hint}]}",
     "drain": "{stored, pending, reason}",

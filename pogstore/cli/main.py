@@ -29,7 +29,7 @@ FORBIDDEN = 2
 """An exit status that agents take for "block"; nothing of ours may end with it."""
 COLLECTED_AFTER = 100_000
 """Objects that a process may make before cycles among them are looked for: most commands end sooner."""
-LATE = ("pygit2", "pogstore.agents.drain")
+LATE = ("pygit2", "pogstore.agents.drain", "pogstore.history.interrupted")
 """What takes longer to load than most commands take to answer; each is imported in one place, where it may wait."""
 EPILOG = f"""\
 'git pog help COMMAND' tells more of one; 'git pog help -a' lists the plumbing as well.

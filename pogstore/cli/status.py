@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import click
 
-from pogstore.cli import _draining, _missing
+from pogstore.cli import _draining, _interrupted, _missing
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._installed import Hooks, installed
 from pogstore.cli._options import json_option, pog_command
@@ -72,11 +72,14 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
             "new_losses": {loss.reason: new for loss in capture.losses if (new := capture.seen.new(loss))},
             "gaps": [gap._asdict() for gap in capture.gaps],
             "set_aside": capture.set_aside,
+            "interrupted": _interrupted.value_of(env.store),
             "hooks": [{"agent": each.agent, "scope": each.scope, "path": str(each.path), "exact": each.exact}
                       for each in capture.hooks],
         })  # fmt: skip
     else:
         _show(env, active, counts)
+        if waiting := _interrupted.waiting(env.store):
+            echo(f"interrupted: {waiting}")
         for line in _said(capture):
             echo(line)
         for line, hint in _missing.said_gaps(capture.gaps):

@@ -16,6 +16,7 @@ from pogstore.model import Opaque, Path, Sealed
 from pogstore.state import NEEDS_NEWER
 from pogstore.store.batch import Batch
 from pogstore.store.content import path_of
+from pogstore.store.stale import break_locks
 from pogstore.store.store import Store
 from pogstore.work import journal, steps
 from pogstore.work.journal import Found, Journal
@@ -64,6 +65,7 @@ def settle(store: Store, root: FilePath, log: Journal) -> Settled | None:
     answer = None
     if found is not None:
         events = [codec.decode(body) for body in found.events]
+        break_locks(store.layout.own, store.layout.common_dir, found.begun.refs, found.begun.time)
         with Tree(root) as tree:
             answer = (_finish if is_recorded(store, events[:1]) else _take_back)(store, tree, found)
             if store.fsync:
@@ -81,7 +83,7 @@ def is_recorded(store: Store, events: Sequence[Sealed]) -> bool:
 
 
 def _take_back(_: Store, tree: Tree, found: Found) -> Settled:
-    left = steps.take_back(tree, found.steps, found.begun.places)
+    left = steps.take_back(tree, found.steps, found.places)
     return Settled(found.begun.verb, False, found.begun.files, tuple(map(_stays, left)))
 
 
@@ -91,7 +93,7 @@ def _finish(store: Store, tree: Tree, found: Found) -> Settled:
     missing = [sealed for sealed in events if not is_recorded(store, [sealed])]
     if missing:
         store.transact(lambda batch: _append(batch, missing))
-    steps.finish(tree, found.steps, found.begun.places)
+    steps.finish(tree, found.steps, found.places)
     return Settled(found.begun.verb, True, found.begun.files)
 
 

@@ -4,6 +4,7 @@ An operation is one event for each task that it concerns, or several where one w
 the first by a `follows` link, so that they are taken back together. Knows nothing of the rules by which a plan is made.
 """
 
+import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import msgspec
 from pogstore import codec
 from pogstore.draft import FileVersion
 from pogstore.errors import Conflict, NotEnabled, NotFound, NoWorkTree
-from pogstore.history.interrupted import is_recorded, settle
+from pogstore.history.interrupted import Settled, is_recorded, recover, settle
 from pogstore.history.plans import Done, Effect, Plan, TaskPlan
 from pogstore.model import (
     FORMAT,
@@ -31,10 +32,12 @@ from pogstore.model import (
 from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.content import path_of
+from pogstore.store.lock import WAIT
+from pogstore.store.refs import content_ref, task_ref
 from pogstore.store.store import Store
 from pogstore.work import journal
 from pogstore.work.intake import PART_CHANGES
-from pogstore.work.journal import Journal, Told
+from pogstore.work.journal import VERSION, Begun, Journal, Told
 from pogstore.work.tasks import By
 from pogstore.work.writer import Progress, applied, untold
 
@@ -62,11 +65,13 @@ def carry_out(store: Store, plan: Plan, by: By, manner: Manner, progress: Progre
 
     What is about to be overwritten is in the store before the first file is touched; if the events cannot be written,
     the files are put back. A journal is kept meanwhile, so that a kill is no third case; what an operation before this
-    one has left is put in order first, and one that goes on is waited for (`LockHeld` after some time).
+    one has left is put in order first, which makes the plan void (`Conflict`); one that goes on is waited for
+    (`LockHeld` after some time).
     """
     root = store.layout.work_tree
     if root is None:
         raise NoWorkTree
+    _refuse_if(recover(store))
     if plan.obstacles:
         paths = [obstacle.path if isinstance(obstacle.path, str) else "?" for obstacle in plan.obstacles]
         raise Conflict(
@@ -77,11 +82,11 @@ def carry_out(store: Store, plan: Plan, by: By, manner: Manner, progress: Progre
     if not store.enabled:
         raise NotEnabled
     writes = (*plan.writes, *plan.unchanged)
-    with journal.opened(store.layout.own_here, fsync=store.fsync) as log:
-        settle(store, root, log)
-        store.transact(lambda batch: _keep(store, batch, plan))
+    with journal.opened(store.layout.own_here, fsync=store.fsync, wait=WAIT) as log:
+        _refuse_if(settle(store, root, log))
+        _begin(store, plan, manner, log)
         told: list[Sealed] = []
-        with applied(root, writes, fsync=store.fsync, journal=log, verb=manner.verb, progress=progress) as attempt:
+        with applied(root, writes, fsync=store.fsync, journal=log, progress=progress) as attempt:
             try:
                 store.transact(lambda batch: _record(store, batch, plan, (by, manner), log, told))
             except BaseException:
@@ -89,6 +94,24 @@ def carry_out(store: Store, plan: Plan, by: By, manner: Manner, progress: Progre
                 attempt.stays = is_recorded(store, told[:1])
                 raise
         return Done(plan, tuple(told))
+
+
+def _refuse_if(settled: Settled | None) -> None:
+    """Raises `Conflict` if files were just put in order: the plan was made for another state."""
+    if settled is not None:
+        outcome = "finished" if settled.finished else "taken back"
+        raise Conflict(f"an interrupted {settled.verb} was {outcome}, so this plan is void; plan again", [])
+
+
+def _begin(store: Store, plan: Plan, manner: Manner, log: Journal) -> None:
+    """Stores what is about to be overwritten."""
+    refs = [ref for own in plan.tasks for ref in (content_ref(own.task, "content"), task_ref(own.task))]
+    try:
+        log.note(Begun(VERSION, manner.verb, len(plan.writes), time.time_ns(), tuple(refs)))
+        store.transact(lambda batch: _keep(store, batch, plan))
+    except BaseException:
+        log.end()
+        raise
 
 
 def last_operation(store: Store, worktree: str | None) -> tuple[Sealed, ...]:

@@ -19,30 +19,41 @@ from pogstore.errors import ObjectDamaged, UnsafePath, WorkTreeFailed
 from pogstore.store.lock import WAIT, acquire
 from pogstore.work.paths import check_path
 from pogstore.work.rooted import Parts, spell
-from pogstore.work.steps import TEMPORARY, Place, Step
+from pogstore.work.steps import Place, Step
+from pogstore.work.unfinished import OPERATION, TEMPORARY
 
-NAME = "operation"
 VERSION = 1
+OURS = "refs/pog/"
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Begun(msgspec.Struct, frozen=True, tag="begun"):
-    """The first line: what people call the operation, how many files it changes, and all its temporary files."""
+    """The first line: what people call the operation, how many files it changes, when it began, in ns; its refs.
+
+    Of these refs it may have left locks.
+    """
 
     v: int
     verb: str
     files: int
+    time: int
+    refs: tuple[str, ...]
+
+
+class Beside(msgspec.Struct, frozen=True, tag="beside"):
+    """The second: what is about to be overwritten is in the store; all temporary files that may come to be."""
+
     places: tuple[Place, ...]
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
-    """The second: every new version is written beside its place; the steps that are about to be done."""
+    """The third: every new version is written beside its place; the steps that are about to be done."""
 
     steps: tuple[Step, ...]
 
 
 class Told(msgspec.Struct, frozen=True, tag="told"):
-    """The third: the files are in place; the events that are about to be written, the first of them before all others.
+    """The fourth: the files are in place; the events that are about to be written, the first of them before all others.
 
     There may be several such lines; the last one counts.
     """
@@ -50,10 +61,14 @@ class Told(msgspec.Struct, frozen=True, tag="told"):
     events: tuple[bytes, ...]
 
 
+Line = Begun | Beside | Ready | Told
+
+
 class Found(NamedTuple):
     """What a journal holds."""
 
     begun: Begun
+    places: tuple[Place, ...] = ()
     steps: tuple[Step, ...] = ()
     events: tuple[bytes, ...] = ()
 
@@ -68,13 +83,16 @@ class Journal:
         """Returns what a process that died has left; nothing if it had not begun. Raises `ObjectDamaged`."""
         return _parse(_read(self._descriptor), self._path)
 
-    def note(self, line: Begun | Ready | Told) -> None:
-        """Adds a line and waits until it is on disk; raises `WorkTreeFailed` if the system refuses."""
+    def note(self, line: Line) -> None:
+        """Adds a line and waits until it is on disk; raises `WorkTreeFailed` if the system refuses.
+
+        The first is not waited for: with the power go the locks too, or they are found as soon as anybody writes.
+        """
         try:
             data = msgspec.json.encode(line) + b"\n"
             while data:
                 data = data[os.write(self._descriptor, data) :]
-            if self._fsync:
+            if self._fsync and not isinstance(line, Begun):
                 os.fsync(self._descriptor)
         except OSError as fault:
             raise WorkTreeFailed(str(self._path), fault.strerror or str(fault)) from fault
@@ -88,7 +106,7 @@ class Journal:
 @contextmanager
 def opened(folder: Path, *, fsync: bool, wait: float = WAIT) -> Iterator[Journal]:
     """Gives the journal of a work tree, made where there is none; raises `LockHeld` after `wait` seconds."""
-    path = folder / NAME
+    path = folder / OPERATION
     try:
         folder.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
@@ -107,7 +125,7 @@ def opened(folder: Path, *, fsync: bool, wait: float = WAIT) -> Iterator[Journal
 def interrupted(folder: Path) -> bool:
     """Whether a process died in the middle of an operation; costs one look at a file, and writes nothing."""
     try:
-        descriptor = os.open(folder / NAME, os.O_RDONLY | _FLAGS)
+        descriptor = os.open(folder / OPERATION, os.O_RDONLY | _FLAGS)
     except OSError:
         return False
     try:
@@ -118,7 +136,7 @@ def interrupted(folder: Path) -> bool:
 
 def read(folder: Path) -> Found | None:
     """Returns what a process that died has left, and changes nothing; raises `ObjectDamaged`."""
-    path = folder / NAME
+    path = folder / OPERATION
     if not interrupted(folder):
         return None
     try:
@@ -158,18 +176,21 @@ def _parse(data: bytes, path: Path) -> Found | None:
     found: Found | None = None
     for line in data.split(b"\n")[:-1]:
         try:
-            found = _with(found, msgspec.json.decode(line, type=Begun | Ready | Told))
+            found = _with(found, msgspec.json.decode(line, type=Line))
         except (msgspec.MsgspecError, UnsafePath, ValueError) as fault:
             raise ObjectDamaged(str(path), f"{fault}") from fault
     return found
 
 
-def _with(found: Found | None, line: Begun | Ready | Told) -> Found:
+def _with(found: Found | None, line: Line) -> Found:
     """Adds a line to what was found; raises `ValueError` for what no journal of ours holds, lest it be acted on."""
     match line:
         case Begun() if found is None and line.v == VERSION:
-            _check_places(line.places)
+            _check_refs(line.refs)
             return Found(line)
+        case Beside() if found is not None:
+            _check_places(line.places)
+            return found._replace(places=line.places)
         case Ready() if found is not None:
             _check_places(place for step in line.steps if (place := getattr(step, "kept", None)))
             for step in line.steps:
@@ -185,6 +206,11 @@ def _check_places(places: Sequence[Place] | Iterator[Place]) -> None:
         _check_folder(folder)
         if not name.startswith(TEMPORARY.encode()) or b"/" in name:
             raise ValueError("it names a file that is not temporary")
+
+
+def _check_refs(refs: Sequence[str]) -> None:
+    if not all(ref.startswith(OURS) and ".." not in ref for ref in refs):
+        raise ValueError("it names a ref that is not ours")
 
 
 def _check_folder(folder: Parts) -> None:

@@ -12,7 +12,7 @@ import time
 
 from pogstore.digest import hexdigest
 from pogstore.store import spawn
-from pogstore.work import looked, sighting, spool
+from pogstore.work import looked, sighting, spool, unfinished
 from pogstore.work.listed import Folders, Modes, Reader, ignored, mark_inside, read_up_to
 
 TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
@@ -84,16 +84,20 @@ class Look:
 def look(place: sighting.Place, max_blob: int, timeout: float = TIMEOUT) -> Look:
     """Looks at a work tree for at most `timeout` seconds; files larger than `max_blob` are not read.
 
-    Where the look is partial (`timeout`, `too-many`, `no-git`, `failed`) there are no states. Raises nothing but what
-    no program can expect.
+    Where the look is partial (`timeout`, `too-many`, `no-git`, `operation`, `failed`) there are no states. Raises
+    nothing but what no program can expect.
     """
     deadline = time.monotonic() + timeout
     private = looked.Private(place[1])
     head = head_of(place[1], place[2])
+    begun = unfinished.trace(place[1])
     try:
-        if not private.is_vast(head):
-            return _whole(place, private, max_blob, deadline)
         reason = b"too-many"
+        if not private.is_vast(head):
+            done = _whole(place, private, max_blob, deadline)
+            if not begun[0] and unfinished.trace(place[1]) == begun:
+                return done
+            reason = b"operation"
     except TimeoutError:
         reason = b"timeout"
     except OverflowError:
@@ -195,7 +199,7 @@ def _changed(xy: bytes, sub: bytes, mode: bytes) -> tuple[int, bytes]:
 
 def _add(entries: dict[bytes, tuple[int, bytes]], path: bytes, said: int, mode: bytes) -> None:
     """Takes what git says of a path; of one that is removed from the index and still there, what it says last."""
-    if b".git" not in path.lower().split(b"/"):
+    if b".git" not in path.lower().split(b"/") and not unfinished.is_temporary(path):
         entries[path] = said, mode
 
 

@@ -14,11 +14,9 @@ from typing import NamedTuple
 import msgspec
 
 from pogstore.errors import PogError
-from pogstore.work.rooted import MAX_SIZE, Parts, Stamp, Tree, find_stamp, naming, see, spell
+from pogstore.work.rooted import MAX_SIZE, Parts, Stamp, Tree, find_stamp, find_stat, naming, see, spell
 from pogstore.work.survey import Target, above
-
-TEMPORARY = ".pog-tmp-"
-"""What the names of temporary files begin with; whoever lists the work tree leaves such files out."""
+from pogstore.work.unfinished import TEMPORARY
 
 
 class Place(NamedTuple):
@@ -160,7 +158,7 @@ def _undo_put(directory: int, step: Put, tree: Tree) -> Left | None:
         if now == step.new:
             os.unlink(step.parts[-1], dir_fd=directory)
             return None
-        return Left(step.parts, None) if now else None
+        return Left(step.parts, None) if _is_file(directory, step.parts[-1]) else None
     folder = tree.directory(step.kept.folder)
     old = find_stamp(folder, step.kept.name)
     if old is None or now == old:
@@ -170,6 +168,12 @@ def _undo_put(directory: int, step: Put, tree: Tree) -> Left | None:
         return None if is_same else Left(step.parts, step.kept)
     os.rename(step.kept.name, step.parts[-1], src_dir_fd=folder, dst_dir_fd=directory)
     return None
+
+
+def _is_file(directory: int, name: bytes) -> bool:
+    """Whether something else than a directory, which may not have been cleared yet, stands under a name."""
+    found = find_stat(directory, name)
+    return found is not None and not stat.S_ISDIR(found.st_mode)
 
 
 def _hold_the_same(one: tuple[int, bytes], other: tuple[int, bytes], path: str) -> bool:

@@ -12,12 +12,14 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from pogstore.draft import FileVersion
 from pogstore.errors import Conflict, WorkTreeFailed
 from pogstore.work import steps
-from pogstore.work.journal import VERSION, Begun, Journal, Ready
+from pogstore.work.journal import Beside, Journal, Ready
 from pogstore.work.rooted import Stamp, Tree, find_stamp, find_stat, naming, read_version, spell
-from pogstore.work.steps import TEMPORARY, Cleared, Made, Place, Put, Step
+from pogstore.work.steps import Cleared, Made, Place, Put, Step
 from pogstore.work.survey import Target, Write, above, check_plan, find_sight, survey
+from pogstore.work.unfinished import TEMPORARY
 
 __all__ = ["TEMPORARY", "Write", "applied", "apply", "check_plan", "read_version"]
 
@@ -44,7 +46,6 @@ def applied(
     *,
     fsync: bool = True,
     journal: Journal | None = None,
-    verb: str = "",
     progress: Progress = untold,
 ) -> Iterator["Attempt"]:
     """Carries out a plan below `root` and keeps the former files for a block: an error in it brings them back.
@@ -58,7 +59,7 @@ def applied(
     with Tree(root) as tree:
         attempt = Attempt(tree, survey(tree, writes), fsync, journal, progress)
         try:
-            attempt.prepare(verb)
+            attempt.prepare()
             attempt.carry_out()
             yield attempt
         except BaseException as fault:
@@ -83,26 +84,27 @@ class Attempt:
         self.stays = False
         """Set if an error must not bring the former files back: somebody relies on the new ones already."""
 
-    def prepare(self, verb: str) -> None:
+    def prepare(self) -> None:
         """Writes each new version to a temporary file; no name of the plan changes yet."""
         if self._journal is not None and self._targets:
             everything = tuple(place for pair in self._places for place in pair)
-            self._journal.note(Begun(VERSION, verb, len(self._targets), everything))
+            self._journal.note(Beside(everything))
         for target, (place, _) in zip(self._targets, self._places, strict=True):
             with naming(target.write.path):
-                self._new.append(self._write(target, place) if target.write.after is not None else None)
+                after = target.write.after
+                self._new.append(self._write(target, after, place) if after is not None else None)
             self._progress(len(self._new), 2 * len(self._targets))
 
     def carry_out(self) -> None:
         """Removes, makes room, then moves the new versions into place; each path is compared once more before."""
-        ready = {target.parts: place for target, (place, _) in zip(self._targets, self._places, strict=True)}
+        places = {target.parts: pair for target, pair in zip(self._targets, self._places, strict=True)}
         self._steps = steps.steps_for(self._tree, self._targets, [kept for _, kept in self._places], self._new)
         if self._journal is not None and self._targets:
             self._journal.note(Ready(tuple(step for step, _ in self._steps)))
         total = len(self._targets)
         for step, target in self._steps:
             with naming(target.write.path):
-                self._do(step, target, ready[target.parts])
+                self._do(step, target, places[target.parts])
             if isinstance(step, Put):
                 self._progress(min(total + len(self._done), 2 * total), 2 * total)
         self._settle()
@@ -124,20 +126,18 @@ class Attempt:
         if self._journal is not None:
             self._journal.end()
 
-    def _do(self, step: Step, target: Target, ready: Place) -> None:
+    def _do(self, step: Step, target: Target, places: tuple[Place, Place]) -> None:
         match step:
             case Made():
                 self._make(step)
             case Cleared():
                 self._clear(step)
             case Put() if step.new is None:
-                self._remove(target, step)
+                self._remove(target, step, places[1])
             case Put():
-                self._place(target, step, ready)
+                self._place(target, step, *places)
 
-    def _write(self, target: Target, place: Place) -> Stamp:
-        version = target.write.after
-        assert version is not None, "what is removed has no new version"
+    def _write(self, target: Target, version: FileVersion, place: Place) -> Stamp:
         fd = self._tree.directory(target.home)
         if version.mode == "120000":
             os.symlink(version.data, place.name, dir_fd=fd)
@@ -167,9 +167,8 @@ class Attempt:
             raise _changed(write.path)
         return fd, sight.stamp if sight else None
 
-    def _remove(self, target: Target, step: Put) -> None:
+    def _remove(self, target: Target, step: Put, kept: Place) -> None:
         fd, old = self._compared(target)
-        kept = _kept(step)
         self._done.append(step)
         os.rename(target.parts[-1], kept.name, src_dir_fd=fd, dst_dir_fd=self._tree.directory(kept.folder))
         self._expect(target, kept, old)
@@ -185,14 +184,13 @@ class Attempt:
             os.mkdir(step.parts[-1], dir_fd=self._tree.directory(step.parts[:-1]))
             self._done.append(step)
 
-    def _place(self, target: Target, step: Put, ready: Place) -> None:
+    def _place(self, target: Target, step: Put, ready: Place, kept: Place) -> None:
         fd, old = self._compared(target)
         source = self._tree.directory(ready.folder)
         self._done.append(step)
         if old is None:
             _move_to_free_name(source, ready.name, fd, target)
             return
-        kept = _kept(step)
         _keep((fd, target.parts[-1]), (self._tree.directory(kept.folder), kept.name))
         os.rename(ready.name, target.parts[-1], src_dir_fd=source, dst_dir_fd=fd)
         self._expect(target, kept, old)
@@ -217,11 +215,6 @@ class Attempt:
                 self._tree.compare(folder)
                 if self._fsync:
                     os.fsync(self._tree.directory(folder))
-
-
-def _kept(step: Put) -> Place:
-    assert step.kept is not None, "a file that goes is kept"
-    return step.kept
 
 
 def _changed(path: str) -> Conflict:
