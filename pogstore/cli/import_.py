@@ -18,6 +18,7 @@ from pogstore.interop.json_lines import Transcript
 from pogstore.interop.pog_yaml import TaskFile, read_tasks, wanted
 from pogstore.model import OddPath
 from pogstore.store.store import Store
+from pogstore.work.earlier import CommittedContents
 from pogstore.work.echoes import as_told_live
 from pogstore.work.ignored import without_ignored
 from pogstore.work.intake import Taken, take
@@ -75,7 +76,7 @@ def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddit
     """
     env.refuse_if_disabled()
     transcripts = list(_transcripts(files))
-    sessions = _Sessions(files, transcripts, roots, env.store.layout.work_tree)
+    sessions = _Sessions(files, transcripts, roots, env.store)
     with progress(len(transcripts), "transcripts") as advance:
         taken = take(env.store, _Kept(env.store, sessions), progress=lambda _: advance())
     _report(taken, sessions.oddities, oddities, as_json)
@@ -113,12 +114,11 @@ class _Sessions:
     Going through them ends with `BadInput` if there is none, or if roots were given that hold none of their edits.
     """
 
-    def __init__(
-        self, named: Sequence[Path], transcripts: Sequence[Path], roots: Sequence[str], here: Path | None
-    ) -> None:
+    def __init__(self, named: Sequence[Path], transcripts: Sequence[Path], roots: Sequence[str], here: Store) -> None:
         self._named = named
         self._transcripts = [Transcript(path.name, Lines(path)) for path in transcripts]
-        self._roots, self._here = roots, str(here) if here else None
+        self._roots, self._committed = roots, CommittedContents(here)
+        self._here = str(here.layout.work_tree) if here.layout.work_tree else None
         self.oddities: list[Oddity] = []
 
     def __iter__(self) -> Iterator[TaskDrafts]:
@@ -126,7 +126,8 @@ class _Sessions:
         found = False
         directories: dict[str, None] = {}
         inside: set[bool] = set()
-        for reading in read_transcripts(self._transcripts, roots=self._roots, here=self._here):
+        told = read_transcripts(self._transcripts, roots=self._roots, here=self._here, committed=self._committed.before)
+        for reading in told:
             self.oddities += reading.oddities
             found |= reading.session is not None
             directories |= dict.fromkeys(reading.directories)

@@ -6,8 +6,9 @@ Memory holds one session at a time.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -17,7 +18,7 @@ from pogstore.interop import claude_edits
 from pogstore.interop.claude_edits import Contents, Gap, Sides
 from pogstore.interop.claude_lines import Outcome, sessions_in, whole
 from pogstore.interop.claude_session import AGENT, Call, Moment, Session
-from pogstore.interop.claude_shell import Told, told
+from pogstore.interop.claude_shell import Told, View, told
 from pogstore.interop.claude_speech import line_of
 from pogstore.interop.json_lines import Oddities, Transcript
 from pogstore.interop.recorded_paths import Parts, Place, holds, own_root, parts_of, place
@@ -33,6 +34,10 @@ _CUT = 4096
 _STRENGTH = ("summary", "ai-title", "custom-title")
 
 
+Committed: TypeAlias = Callable[[str, int], Iterable[str]]
+"""Tells what a path held in commits before a moment (µs), the newest first."""
+
+
 class Reading(NamedTuple):
     """What was read: the tasks, what was odd about their sources, and the session (none: files that tell of none).
 
@@ -46,13 +51,18 @@ class Reading(NamedTuple):
 
 
 def read_transcripts(
-    transcripts: Iterable[Transcript], *, roots: Sequence[str] = (), here: str | None = None
+    transcripts: Iterable[Transcript],
+    *,
+    roots: Sequence[str] = (),
+    here: str | None = None,
+    committed: Committed | None = None,
 ) -> Iterator[Reading]:
     """Yields one reading for each session that the files tell of, in the order in which they appear.
 
     The lines of each file are gone through twice, first to see whose they are. `roots` are the directories, on the
     recording machines, that the repository lay in; without any, each session's own root counts. `here` is the real path
-    of the present work tree: the root of a session whose own one lies in it.
+    of the present work tree: the root of a session whose own one lies in it. `committed` is asked where an edit does
+    not tell what it started from, and no file of the session does.
     """
     files: dict[str, list[Transcript]] = {}
     oddities = Oddities()
@@ -65,7 +75,7 @@ def read_transcripts(
     if told := oddities.told():
         yield Reading((), told)
     for session, its in files.items():
-        yield read_session(session, its, roots=roots, here=here)
+        yield read_session(session, its, roots=roots, here=here, committed=committed)
 
 
 def _replayable(transcript: Transcript) -> Transcript:
@@ -74,7 +84,12 @@ def _replayable(transcript: Transcript) -> Transcript:
 
 
 def read_session(
-    session: str, transcripts: Iterable[Transcript], *, roots: Sequence[str] = (), here: str | None = None
+    session: str,
+    transcripts: Iterable[Transcript],
+    *,
+    roots: Sequence[str] = (),
+    here: str | None = None,
+    committed: Committed | None = None,
 ) -> Reading:
     """Returns the task of one session, from all files that may tell of it; no task if none does."""
     oddities = Oddities()
@@ -83,7 +98,8 @@ def read_session(
         gathered.read(transcript, oddities)
     for end in gathered.orphans():
         oddities.count("result-without-call", end.name, "results of calls that are in no file")
-    drafts = _Fold(gathered, _roots(list(gathered.cwds), roots, here), oddities).drafts()
+    fold = _Fold(gathered, _roots(list(gathered.cwds), roots, here), oddities, committed or _nothing)
+    drafts = fold.drafts()
     tasks = (TaskDrafts(task=session_task_id(AGENT, session), drafts=drafts),) if drafts else ()
     return Reading(tasks, oddities.told(), session, tuple(gathered.cwds))
 
@@ -96,11 +112,15 @@ def _roots(cwds: Sequence[str], given: Sequence[str], here: str | None) -> list[
     return [top if holds(top, own) else own]
 
 
+def _nothing(*_: object) -> Iterable[str]:
+    return ()
+
+
 class _Fold:
     """Turns a session into drafts, in order: what a path held before decides what an edit shows."""
 
-    def __init__(self, session: Session, roots: Sequence[Parts], oddities: Oddities) -> None:
-        self._session = session
+    def __init__(self, session: Session, roots: Sequence[Parts], oddities: Oddities, committed: Committed) -> None:
+        self._session, self._committed = session, committed
         self._oddities = oddities
         self._roots = roots
         self._contents = Contents()
@@ -160,7 +180,8 @@ class _Fold:
         """Returns what a shell command has made of files, as far as its own words tell."""
         command = str(call.use.input.get("command", ""))
         self._shells.append((call.use.call_id, command))
-        found = told(command, call.cwd, self._roots, self._contents) if call.ok else []
+        view = View(call.cwd, self._roots, self._contents, partial(self._older, time=call.time))
+        found = told(command, view) if call.ok else []
         self._touched |= {each.where.whole: len(self._shells) for each in found}
         return found
 
@@ -191,11 +212,16 @@ class _Fold:
             self._contents.lost(where.whole)
             sides = Sides(reason="no-result")
         else:
-            sides = self._contents.settle(where.whole, edit)
+            sides = self._contents.settle(where.whole, edit, self._older(where, call.time))
         if sides.gap:
             yield self._observed(call, where, sides.gap)
         self._touched[where.whole] = len(self._shells)
         yield self._written(call, fields, where.relative, sides)
+
+    def _older(self, where: Place, time: int) -> Iterator[str]:
+        """Yields what a path held in commits before a moment, which is looked up when somebody wants it."""
+        if where.relative is not None:
+            yield from self._committed(where.relative, time)
 
     def _outside(self, call: Call, fields: dict[str, object], where: Place) -> Draft:
         self._oddities.count(*self._why_outside(call, where))

@@ -6,7 +6,8 @@ cannot be shown to follow from the original is left without sides.
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -208,9 +209,12 @@ class Contents:
         """Forgets what a path holds now: a call may have changed it and does not tell."""
         self._last.pop(path, None)
 
-    def settle(self, path: Parts, edit: Edit) -> Sides:
-        """Returns what an edit did to a path, and takes its outcome for what the path holds from now on."""
-        sides = self._written(path, edit) if edit.content is not None else self._replaced(path, edit)
+    def settle(self, path: Parts, edit: Edit, older: Iterable[str] = ()) -> Sides:
+        """Returns what an edit did to a path, and takes its outcome for what the path holds from now on.
+
+        `older` are other contents that the path had, the newest first, for an edit that starts from none of the seen.
+        """
+        sides = self._written(path, edit) if edit.content is not None else self._replaced(path, edit, older)
         if sides.after is None:
             self.lost(path)
             return sides
@@ -231,7 +235,7 @@ class Contents:
             return Sides(self._last[path], edit.content, inferred=True)
         return Sides(None, edit.content, "no-before", inferred=True)
 
-    def _replaced(self, path: Parts, edit: Edit) -> Sides:
+    def _replaced(self, path: Parts, edit: Edit, older: Iterable[str]) -> Sides:
         creates = [each.old for each in edit.replacements[:1]] == [""]
         if creates and edit.original in (None, "") and self._last.get(path) is None:
             # the tool reads a file that does not exist as an empty one
@@ -239,7 +243,7 @@ class Contents:
         if isinstance(edit.original, str):
             after = rewritten(edit.original, edit.replacements)
             return self._told(path, edit, edit.original, after) if after is not None else Sides(reason="unverified")
-        for before in reversed(self._seen.get(path, ())):
+        for before in chain(reversed(self._seen.get(path, ())), older):
             if (after := rewritten(before, edit.replacements)) is not None:
                 return Sides(before, after, inferred=True)
         return Sides(reason="no-original")

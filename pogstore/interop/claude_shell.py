@@ -3,7 +3,7 @@
 Knows the contents that a session has seen; nothing of lines, events or repositories.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pogstore.interop.claude_edits import Contents
@@ -24,14 +24,27 @@ class Told(NamedTuple):
     unsure: bool = False
 
 
-def told(command: str, cwd: str, roots: Sequence[Parts], contents: Contents) -> list[Told]:
+class View(NamedTuple):
+    """What a session knows when it runs a command; `older` yields what a path held in commits, the newest first."""
+
+    cwd: str
+    roots: Sequence[Parts]
+    contents: Contents
+    older: Callable[[Place], Iterable[str]]
+
+    def place(self, path: str) -> Place:
+        """Returns where a path of the command lies."""
+        return place(path, self.cwd, self.roots)
+
+
+def told(command: str, view: View) -> list[Told]:
     """Returns what a command that went well has made of files, each path once, and remembers their contents.
 
-    What continues a file that nobody has read, or moves or copies one, is not told.
+    What moves or copies a file that nobody has read is not told, nor what continues one that was not committed either.
     """
     found: dict[Parts, Told] = {}
     for effect in effects(command):
-        for each in _made(effect, cwd, roots, contents):
+        for each in _made(effect, view):
             _add(found, each)
     return [each for each in found.values() if each.where.relative and (each.from_ or each.before != each.after)]
 
@@ -44,17 +57,17 @@ def _add(found: dict[Parts, Told], each: Told) -> None:
     found[each.where.whole] = each
 
 
-def _made(effect: Effect, cwd: str, roots: Sequence[Parts], contents: Contents) -> Iterator[Told]:
+def _made(effect: Effect, view: View) -> Iterator[Told]:
     match effect:
         case Wrote(path, text, append):
-            yield from _written(place(path, cwd, roots), text, append, contents)
+            yield from _written(view.place(path), text, append, view)
         case Copied(sources, path, append, lines):
-            texts = [contents.held(place(source, cwd, roots).whole) for source in sources]
+            texts = [view.contents.held(view.place(source).whole) for source in sources]
             known = [_first(text, lines) for text in texts if text is not None]
             if len(known) == len(texts):
-                yield from _written(place(path, cwd, roots), "".join(known), append, contents)
+                yield from _written(view.place(path), "".join(known), append, view)
         case Moved(old, new):
-            yield from _moved(old, new, cwd, roots, contents)
+            yield from _moved(old, new, view)
 
 
 def _first(text: str, lines: int | None) -> str:
@@ -62,26 +75,29 @@ def _first(text: str, lines: int | None) -> str:
     return text if lines is None or len(every) <= lines else "".join(f"{line}\n" for line in every[:lines])
 
 
-def _written(where: Place, text: str, append: bool, contents: Contents) -> Iterator[Told]:
-    before = contents.held(where.whole)
-    if append and before is None:
-        return
-    contents.wrote(where.whole, f"{before}{text}" if append else text)
-    yield Told(where, before, f"{before}{text}" if append else text, unsure=before is None)
+def _written(where: Place, text: str, append: bool, view: View) -> Iterator[Told]:
+    before = view.contents.held(where.whole)
+    if append:
+        before = before if before is not None else next(iter(view.older(where)), None)
+        if before is None:
+            return
+        text = before + text
+    view.contents.wrote(where.whole, text)
+    yield Told(where, before, text, unsure=before is None)
 
 
-def _moved(old: str, new: str, cwd: str, roots: Sequence[Parts], contents: Contents) -> Iterator[Told]:
+def _moved(old: str, new: str, view: View) -> Iterator[Told]:
     """Yields the files that have other names: the one that is named, or all known ones below it."""
-    source, target = place(old, cwd, roots).whole, place(new, cwd, roots).whole
-    paths = contents.paths()
+    source, target = view.place(old).whole, view.place(new).whole
+    paths = view.contents.paths()
     if new.endswith("/") or any(holds(target, path) and path != target for path in paths):
         target = (*target, source[-1])
     for path in paths:
         if not holds(source, path):
             continue
-        was, now = placed(path, roots), placed((*target, *path[len(source) :]), roots)
-        replaced = contents.held(now.whole)
-        text = contents.moved(was.whole, now.whole)
+        was, now = placed(path, view.roots), placed((*target, *path[len(source) :]), view.roots)
+        replaced = view.contents.held(now.whole)
+        text = view.contents.moved(was.whole, now.whole)
         if text is not None and now.relative is not None:
             yield Told(now, text if was.relative else replaced, text, was.relative)
         elif text is not None:

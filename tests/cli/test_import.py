@@ -159,3 +159,27 @@ def test_contents_of_ignored_files_are_not_kept(here: Here, repo: Repo) -> None:
 def test_what_is_not_there_is_named(here: Here, words: list[str]) -> None:
     said = here("import", *words, "--json", status=128)
     assert words[1] in json.loads(said.stderr)["error"]["message"]
+
+
+def test_an_edit_that_tells_no_original_starts_from_what_was_committed(here: Here, repo: Repo) -> None:
+    """The newest content by then that holds the old text once; a text that a command appends continues the newest."""
+    repo.commit({"a.py": "older\none\n", "b.py": "first\n"})
+    repo.commit({"a.py": "one\ntwo\n"})
+    repo.commit({"a.py": "one\none\n"})
+    repo.git("commit", "--quiet", "--allow-empty", "-m", "later", "--date", "2099-01-01T00:00:00Z")
+    repo.commit({"a.py": "one\nlate\n"})
+    repo.git("commit", "--quiet", "--amend", "--no-edit", "--date", "2099-01-02T00:00:00Z")
+    script = Script(cwd=str(repo.path))
+    script.answer(script.use("Edit", {"file_path": "a.py", "old_string": "one", "new_string": "1"}))
+    script.answer(script.use("Edit", {"file_path": "a.py", "old_string": "nowhere", "new_string": "1"}))
+    script.bash("echo second >> b.py")
+    script.bash("echo x >> unheard.py")
+    (repo.path / ".git" / "session.jsonl").write_text(script.text())
+    here("import", "claude-code", ".git/session.jsonl")
+    found = [event for event in here("log", "--json").json[::-1] if event["kind"] == "stepped"]
+    sides = [
+        [[change.get(side, {}).get("size") for side in ("before", "after")] for change in event.get("changes", [])]
+        for event in found
+    ]
+    assert sides == [[[8, 6]], [[None, None]], [[6, 13]], []]
+    assert [event.get("inferred") for event in found] == [True, None, True, None]
