@@ -17,6 +17,7 @@ class Fuzz(World):
     def __init__(self, made: Path, folder: Path, *, boilerplate: bool = False) -> None:
         super().__init__(made, folder, boilerplate=boilerplate)
         self.discarded: list[tuple[str, str, list[str]]] = []
+        self.taken_back: dict[tuple[int, str], list[str]] = {}
         self.undone: dict[tuple[int, str], tuple[list[str], list[str]]] = {}
         self.renamed = 0
         self.is_told = True
@@ -68,11 +69,20 @@ class Fuzz(World):
         self.wrote(fresh, self.session(step).write(name, text_of(new)))
 
     def do_undo(self, step: Step) -> None:
-        """An agent takes the last edit of a file back, if nothing came after it: its lines are whose they were."""
-        name = self.named(step)
-        now, before = self.undone.get((step.tree, name or ""), ([], []))
-        if step.who != PERSON and name is not None and now == self.lines(step.tree, name):
-            self._replace(step, name, now, before, [])
+        """An agent takes the last edit of a file back, if nothing came after it: its lines are whose they were.
+
+        Who takes that back in turn writes anew what was discarded, unless it still stands somewhere.
+        """
+        key = (step.tree, self.named(step) or "")
+        now, before = self.undone.get(key, ([], []))
+        if step.who == PERSON or not key[1] or now != self.lines(*key):
+            return
+        was_undo = self.taken_back.get(key) == now
+        anew = [line for line in before if line not in now and self.writer(line) != PERSON] if was_undo else []
+        if any(self._stands(line) for line in anew):
+            return
+        self._replace(step, key[1], now, before, anew)
+        self.taken_back[key] = [] if was_undo else before
 
     def do_write(self, step: Step) -> None:
         """By the tool that writes a file whole; with few lines left it is a new file."""
