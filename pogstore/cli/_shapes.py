@@ -86,6 +86,8 @@ SHAPES: Mapping[str, str] = {
         "events: [{event, added, standing, here}], uncounted: [EVENT_ID], "
         "files: [{path, head: [{first, last, event}], work_tree: [{first, last, event}] | null}], absent: [EVENT_ID]}"
     ),
+    "env show": "{event: EVENT_ID | null, members: {…}}",
+    "env diff": "{same, sides: [{name, event: EVENT_ID | null}], differences: [{name, before, after}]}",
     "rollback": _PLAN,
     "undo": _PLAN,
     "push": f"{{remote, ok, dry_run, refs: [{_REF}], joined: [{_REF}], "

@@ -48,6 +48,7 @@ PORCELAIN: Mapping[str, Section] = {
         "diff": "Print what an event or a task changed, as a git patch",
         "blame": "Show which event wrote each line of a file, or else which commit",
         "why": "Show what led to a line: event, task, prompt, decisions, commit",
+        "env": "Show in which environment something was done: system, tools, lock files, variables",
         "trace": "Show which lines of a task, an event or an actor still stand, and what share of those it added",
     },
     "Taking out": {

@@ -85,11 +85,14 @@ class Environment(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Asked(NamedTuple):
-    """What is to be found out: the tools, the variables that may be named, and those that must be."""
+    """What is to be found out: the tools, the variables that may be named, and those that must be; `locks` are paths of
+    lock files, besides those that are found.
+    """
 
     tools: tuple[str, ...] = TOOLS
     allow: tuple[str, ...] = ALLOW
     named: tuple[str, ...] = ()
+    locks: tuple[str, ...] = ()
 
 
 def asked(store: Store, named: Sequence[str] = ()) -> Asked:
@@ -125,7 +128,7 @@ def capture(
         container=_or_nothing(lambda: _container(environ)),
         interpreter=_interpreter() if recorder else None,
         tools=_or_nothing(lambda: toolversions.versions(wanted.tools, root, environ, own)) or {},
-        locks=_or_nothing(lambda: lock_hashes(root, cwd or root)) or {} if root is not None else {},
+        locks=_or_nothing(lambda: lock_hashes(root, cwd or root, wanted.locks)) or {} if root is not None else {},
         variables=variables,
         later=later,
     )
@@ -180,12 +183,16 @@ def variables_of(environ: Mapping[bytes, bytes], wanted: Asked) -> dict[str, str
     return found
 
 
-def lock_hashes(root: Path, cwd: Path) -> dict[str, str]:
-    """Returns the BLAKE3 of the lock files in a folder and in those above it, by their paths from the root."""
+def lock_hashes(root: Path, cwd: Path, named: Sequence[str] = ()) -> dict[str, str]:
+    """Returns the BLAKE3 of the lock files in a folder and in those above it, by their paths from the root.
+
+    Those that are `named`, by such paths, are looked for besides.
+    """
     inside = cwd.parts[len(root.parts) :] if cwd.is_relative_to(root) else ()
     folders = [root.joinpath(*inside[:depth]) for depth in range(min(len(inside), _DEEPEST) + 1)]
     found: dict[str, str] = {}
-    for path in (path for folder in folders for path in _locks(folder)):
+    besides = (root / name for name in named if _is_lock(Path(name)))
+    for path in dict.fromkeys((*(path for folder in folders for path in _locks(folder)), *besides)):
         digest = _hash(root, path) if len(found) < _MOST_LOCKS else None
         if digest is not None:
             name = path.relative_to(root).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -198,7 +205,11 @@ def _locks(folder: Path) -> Iterator[Path]:
         paths = sorted(folder.iterdir())
     except OSError:
         return
-    yield from (path for path in paths if path.name in LOCKS or fnmatchcase(path.name, REQUIREMENTS))
+    yield from filter(_is_lock, paths)
+
+
+def _is_lock(path: Path) -> bool:
+    return path.name in LOCKS or fnmatchcase(path.name, REQUIREMENTS)
 
 
 def _hash(root: Path, path: Path) -> str | None:

@@ -17,10 +17,12 @@ def read(path: Path) -> object:
 
 
 def jot(path: Path, value: object) -> bool:
-    """Keeps a value, for its owner alone, in the place of the one before; says whether that went well."""
+    """Keeps a value, for its owner alone, in the place of the one before; says whether that went well.
+
+    Its folder must be there: where nobody enabled pogstore there is none, and nothing is kept.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(beside, flags, 0o600), "w", encoding="utf-8") as file:
             json.dump(value, file, separators=(",", ":"))

@@ -41,7 +41,7 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
 
     def ask(command: str, *more: str, status: int = 0) -> Any:
         words = [*command.split(), *more]
-        verb = words[: 2 if words[0] in ("import", "agent") else 1]
+        verb = words[: 2 if words[0] in ("import", "agent", "env") else 1]
         name = " ".join(verb)
         said = here(*verb, "--json", *words[len(verb) :], status=status)
         assert said.stderr == "", command
@@ -80,6 +80,7 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         "blame HEAD~1...HEAD --summary", "blame", "blame brew.py README",
         "blame HEAD -- brew.py", "why brew.py:4", "why brew.py:1-19", "trace A-1", f"trace {event}",
         f"trace {session}", "trace claude-code", "why brew.py:1", f"rollback --dry-run {event}", f"rollback {event}",
+        "env show A-1", "env show now", "env diff A-1",
         "undo --dry-run", "undo", "verify", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
     )  # fmt: skip
     for command in story:

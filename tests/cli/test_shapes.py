@@ -41,6 +41,6 @@ def test_a_value_does_not_fit(sketch: str, value: object) -> None:
 
 def test_every_command_has_a_shape() -> None:
     """Contract by listing (case UC-26): a verb without one would be a verb without `--json`."""
-    missing = {name for name in COMMANDS if name not in SHAPES} - {"import", "hook", "agent"}
+    missing = {name for name in COMMANDS if name not in SHAPES} - {"import", "hook", "agent", "env"}
     assert missing == set()
     assert fits({"error": {"code": "x", "message": "y", "hint": None, "retryable": False}}, ERROR)

@@ -32,7 +32,10 @@ NOTHING = Asked(tools=(), allow=())
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    return tmp_path / "own"
+    """Where answers are kept."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture
@@ -80,6 +83,7 @@ def test_what_is_found_is_canonical_and_deterministic(tmp_path: Path, own: Path)
 def test_what_cannot_be_had_is_absent_and_no_failure(
     tmp_path: Path, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    own.rmdir()
     own.write_text("a file stands where a folder should")
     gone = tmp_path / "gone"
 
@@ -141,7 +145,6 @@ def test_a_tool_is_asked_once_for_each_file(bin_: Path, own: Path, tmp_path: Pat
 
 def test_a_damaged_cache_is_made_anew(bin_: Path, own: Path) -> None:
     tool(bin_, "node", "echo v20.1.0")
-    own.mkdir()
     for damaged in (b"", b"[1]", b"{", b'{"%b": 1}' % os.fsencode(bin_ / "node"), b"[" * 100_000):
         (own / "tools.json").write_bytes(damaged)
         assert toolversions.versions(["node"], None, on(bin_), own) == {"node": "20.1.0"}
@@ -347,8 +350,8 @@ def test_jottings_never_follow_a_link(tmp_path: Path) -> None:
     assert jottings.jot(tmp_path / "x", 2)
     assert (tmp_path / "elsewhere").read_text() == "1"
     assert jottings.read(tmp_path / "x") == 2
-    (tmp_path / "file").write_text("")
-    assert not jottings.jot(tmp_path / "file" / "x", 2)
+    assert not jottings.jot(tmp_path / "no folder" / "x", 2)
+    assert not (tmp_path / "no folder").exists()
 
 
 # Who records it.
