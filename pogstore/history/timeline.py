@@ -6,6 +6,7 @@ Reads what events recorded, and what the files hold only where the caller says s
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from pogstore import state
@@ -58,27 +59,43 @@ class Timeline:
     """
 
     def __init__(self, store: Store, task: TaskId, places: Iterable[str | None]) -> None:
-        self.task, self._places = task, {*places}
-        events = store.events(task)
-        self._whole = state.whole(events)
+        self.task, self._store, self._places = task, store, {*places}
+        self._whole = state.whole(store.events(task))
         told = state.distinct(self._whole.events)
         self._echoes = told.echoes
-        own = [sealed for sealed in told.used if self._is_here(sealed)]
-        self.paths = sorted({path for sealed in own if is_own(sealed) for path, _, _ in sides_on(sealed)})
-        others = [each for each in events_on(store, self.paths) if each.event.task != task and self._is_here(each)]
-        self.order = [sealed for _, sealed in effective_times([*own, *others])]
-        self._groups = _groups(self.order)
-        self.moments: dict[bytes, list[Moment]] = {path: [] for path in self.paths}
+        self.own = [sealed for sealed in told.used if self._is_here(sealed)]
+        self.paths = sorted({path for sealed in self.own if is_own(sealed) for path, _, _ in sides_on(sealed)})
+
+    @cached_property
+    def order(self) -> list[Sealed]:
+        """The events of the task, and those of others that changed its paths."""
+        others = [each for each in events_on(self._store, self.paths) if each.event.task != self.task]
+        return [sealed for _, sealed in effective_times([*self.own, *filter(self._is_here, others)])]
+
+    @cached_property
+    def moments(self) -> dict[bytes, list[Moment]]:
+        """What the events say of each of the task's paths."""
+        found: dict[bytes, list[Moment]] = {path: [] for path in self.paths}
         for at, sealed in enumerate(self.order):
+            is_ours = sealed.event.task == self.task and is_own(sealed)
             for path, before, after in sides_on(sealed):
-                if path in self.moments:
-                    is_ours = sealed.event.task == task and is_own(sealed)
-                    self.moments[path].append(Moment(sealed, at, before, after, is_ours))
+                if path in found:
+                    found[path].append(Moment(sealed, at, before, after, is_ours))
+        return found
+
+    @cached_property
+    def _groups(self) -> dict[EventId, tuple[int, int]]:
+        return _groups(self.order)
 
     @property
     def is_incomplete(self) -> bool:
         """Whether an event of the task needs a newer reader, or is a part without the others."""
         return bool(self._whole.partial) or any(isinstance(each.event, Opaque) for each in self._whole.events)
+
+    def find_last(self, event_id: EventId) -> EventId | None:
+        """Returns the event that stands for one that was told twice, or for the parts of one."""
+        group = self._groups.get(self._echoes.get(event_id, event_id))
+        return self.order[group[1]].event_id if group is not None else None
 
     def group(self, event_id: EventId) -> tuple[int, int]:
         """Returns the first and the last place in `order` of an event with its parts; raises `NotFound`."""

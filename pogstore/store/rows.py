@@ -303,6 +303,16 @@ def linked_to(database: sqlite3.Connection, target: str) -> list[bytes]:
     return [row[2] for row in rows]
 
 
+def linking(database: sqlite3.Connection, rel: str) -> list[bytes]:
+    """Returns the canonical bytes of the events with a link of one relation, in replay order."""
+    rows = database.execute(
+        "SELECT DISTINCT e.clock, e.id, e.body FROM links l JOIN events e ON e.n = l.event"
+        " WHERE l.rel = ? ORDER BY e.clock, e.id",
+        (rel,),
+    )
+    return [row[2] for row in rows]
+
+
 def clocks(database: sqlite3.Connection) -> Iterator[int]:
     """Yields every clock in use, ascending."""
     for row in database.execute("SELECT DISTINCT clock FROM events ORDER BY clock"):

@@ -181,9 +181,11 @@ def start(store: Store, task: TaskId, by: By) -> list[Sealed]:
     return store.transact(write)
 
 
-def note(store: Store, task: TaskId, text: str, by: By, *, topic: str | None = None) -> Sealed:
+def note(
+    store: Store, task: TaskId, text: str, by: By, *, topic: str | None = None, links: tuple[Link, ...] = ()
+) -> Sealed:
     """Keeps a note."""
-    return _with_text(store, task, text, lambda stored: Noted(**_common(task, by), topic=topic, text=stored))
+    return _with_text(store, task, text, lambda stored: Noted(**_common(task, by, links), topic=topic, text=stored))
 
 
 def decide(store: Store, task: TaskId, text: str, by: By) -> Sealed:
