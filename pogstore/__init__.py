@@ -62,6 +62,14 @@ if TYPE_CHECKING:
         BlamedLine,
         blame,
     )
+    from pogstore.history.lineage import (
+        Edge,
+        FileLine,
+        Lineage,
+        Node,
+        Walk,
+        lineage,
+    )
     from pogstore.history.names import (
         Named,
     )
@@ -194,11 +202,13 @@ __all__ = [
     "Draft",
     "DraftChange",
     "DraftText",
+    "Edge",
     "ErasedChange",
     "Event",
     "EventId",
     "Extra",
     "Fault",
+    "FileLine",
     "FileVersion",
     "GitFailed",
     "Globs",
@@ -206,6 +216,7 @@ __all__ = [
     "IllegalTransition",
     "Incomplete",
     "Joined",
+    "Lineage",
     "Link",
     "LinkCycle",
     "LockHeld",
@@ -213,6 +224,7 @@ __all__ = [
     "Named",
     "NoSuchProgram",
     "NoWorkTree",
+    "Node",
     "NotAFile",
     "NotARepository",
     "NotCanonical",
@@ -265,6 +277,7 @@ __all__ = [
     "UnsafePath",
     "UnsupportedRepository",
     "Usage",
+    "Walk",
     "WorkTreeFailed",
     "apply_rollback",
     "apply_undo",
@@ -274,6 +287,7 @@ __all__ = [
     "decide",
     "define",
     "digest_of",
+    "lineage",
     "move",
     "new_task_id",
     "note",
@@ -302,6 +316,7 @@ _HOMES = {
         UnsupportedRepository WorkTreeFailed
     """,
     "pogstore.history.blame": "Blame BlamedLine blame",
+    "pogstore.history.lineage": "Edge FileLine Lineage Node Walk lineage",
     "pogstore.history.names": "Named",
     "pogstore.history.plans": "Done Obstacle Plan digest_of",
     "pogstore.history.rollback": "apply_rollback apply_undo plan_rollback plan_undo",

@@ -75,7 +75,9 @@ def test_importing_it_loads_nothing_else() -> None:
 
 def test_every_verb_says_what_it_promises() -> None:
     verbs = [getattr(pogstore, name) for name in pogstore.__all__ if inspect.isfunction(getattr(pogstore, name))]
-    assert {"open", "record", "blame", "rollback", "verify", "undo", "why"} <= {verb.__name__ for verb in verbs}
+    assert {"open", "record", "blame", "lineage", "rollback", "verify", "undo", "why"} <= {
+        verb.__name__ for verb in verbs
+    }
     assert [verb.__name__ for verb in verbs if not verb.__doc__] == []
 
 

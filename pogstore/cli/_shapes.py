@@ -88,6 +88,10 @@ SHAPES: Mapping[str, str] = {
     ),
     "env show": "{event: EVENT_ID | null, members: {…}}",
     "env diff": "{same, sides: [{name, event: EVENT_ID | null}], differences: [{name, before, after}]}",
+    "lineage": (
+        "{asked, nodes: [{id, type, title?, status?, kind?, task?, actor?, author?, time?, missing?, up?, down?, "
+        "more_up?, more_down?}], edges: [{from, to, rel, paths?}]}"
+    ),
     "rollback": _PLAN,
     "undo": _PLAN,
     "push": f"{{remote, ok, dry_run, refs: [{_REF}], joined: [{_REF}], "

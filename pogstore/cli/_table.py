@@ -49,6 +49,7 @@ PORCELAIN: Mapping[str, Section] = {
         "blame": "Show which event wrote each line of a file, or else which commit",
         "why": "Show what led to a line: event, task, prompt, decisions, commit",
         "env": "Show in which environment something was done: system, tools, lock files, variables",
+        "lineage": "Show what a task, an event, a commit or a line comes from, and what rests on it",
         "trace": "Show which lines of a task, an event or an actor still stand, and what share of those it added",
     },
     "Taking out": {

@@ -30,7 +30,12 @@ def events_on(store: Store, names: Sequence[bytes]) -> list[Sealed]:
 
     An event may be a part of a longer one, which counts as a whole: whether it is whole, its other parts say.
     """
-    found = {sealed.event_id: sealed for several in store.standing_on(names).values() for sealed in several}
+    return told_once(store, (sealed for several in store.standing_on(names).values() for sealed in several))
+
+
+def told_once(store: Store, events: Iterable[Sealed]) -> list[Sealed]:
+    """Returns some events in replay order, without echoes of others of them and without parts of what is not whole."""
+    found = {sealed.event_id: sealed for sealed in events}
     parts = _other_parts(store, found.values())
     used = state.distinct(state.whole(replay_order([*found.values(), *parts])).events).used
     return [sealed for sealed in used if sealed.event_id in found]

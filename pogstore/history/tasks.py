@@ -14,7 +14,7 @@ from pogstore.store.store import Store
 
 UNTITLED = "untitled session"
 DAMAGED = "damaged"
-MEMO = "task-summary-2"
+MEMO = "task-summary-3"
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +31,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     claimed_by: tuple[str, ...] = ()
+    actors: tuple[str, ...] = ()
     first_time: int = 0
     last_time: int = 0
     events: int = 0
@@ -129,6 +130,7 @@ def _summary(store: Store, task: TaskId) -> Summary:
         aliases=definition.aliases if definition else (),
         links=now.links,
         claimed_by=tuple(held.actor.name or held.actor.type for held in now.claims),
+        actors=tuple(dict.fromkeys(actor.name or actor.type for actor in now.actors)),
         first_time=now.first_time or 0,
         last_time=now.last_time or 0,
         events=now.events,

@@ -65,6 +65,11 @@ def path_of(name: bytes) -> Path:
         return OddPath(b64=binascii.b2a_base64(name, newline=False).decode())
 
 
+def plain_oid(spelled: str) -> Oid:
+    """Returns git's oid without the name of its hash, with which events spell it: `sha1_…`."""
+    return Oid(spelled.rpartition("_")[2])
+
+
 def file_name(blob: BlobId, path: Path) -> str:
     """Returns the name of a file version in a tree: tagged by its path, so that git groups versions for its deltas."""
     tag = digest.hexdigest(path_bytes(path) or b"")[:_TAG_DIGITS]

@@ -46,6 +46,9 @@ CREATE INDEX sources_event ON sources (event);
 CREATE TABLE links (event INTEGER NOT NULL, rel TEXT NOT NULL, target TEXT NOT NULL);
 CREATE INDEX links_target ON links (target);
 CREATE INDEX links_event ON links (event);
+CREATE TABLE commits (event INTEGER NOT NULL, role TEXT NOT NULL, oid TEXT NOT NULL);
+CREATE INDEX commits_oid ON commits (oid);
+CREATE INDEX commits_event ON commits (event);
 CREATE TABLE counters (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE faults (ref TEXT NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE hunks (

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from pogstore.errors import LockHeld, NotCanonical, NotFound, ObjectDamaged, PogError
 from pogstore.model import Event, Oid, Opaque, Sealed, TaskId, kind_of
-from pogstore.store import chain, database, rows
+from pogstore.store import chain, database, relations, rows
 from pogstore.store.carrier import parents_of, tree_of
-from pogstore.store.content import path_bytes
+from pogstore.store.content import path_bytes, plain_oid
 from pogstore.store.contract import Objects, Refs
 from pogstore.store.database import Database, transaction
 from pogstore.store.refs import BY_CLASS, TASKS
@@ -192,6 +192,7 @@ def _forget_events(connection: sqlite3.Connection, task: TaskId) -> None:
     connection.execute(f"DELETE FROM changes {of_task}", (task,))  # noqa: S608 - a constant
     connection.execute(f"DELETE FROM sources {of_task}", (task,))  # noqa: S608 - a constant
     connection.execute(f"DELETE FROM links {of_task}", (task,))  # noqa: S608 - a constant
+    connection.execute(f"DELETE FROM commits {of_task}", (task,))  # noqa: S608 - a constant
     if connection.execute("DELETE FROM events WHERE task = ?", (task,)).rowcount:
         rows.count(connection, rows.FORGOTTEN)
 
@@ -236,6 +237,17 @@ def _insert_event(connection: sqlite3.Connection, task: TaskId, link: chain.Link
     for edge in getattr(event, "links", ()):
         target = edge.task or edge.event or edge.commit or ""
         connection.execute("INSERT INTO links VALUES (?, ?, ?)", (number, edge.rel, target))
+    for role, commit in _commits(event):
+        connection.execute("INSERT INTO commits VALUES (?, ?, ?)", (number, role, plain_oid(commit)))
+
+
+def _commits(event: Event | Opaque) -> Iterator[tuple[str, str]]:
+    """Yields the commits that an event names: the one it tells of, and those that the work tree was on."""
+    if told := getattr(event, "commit", None):
+        yield relations.TOLD, told
+    for base in (getattr(event, "base_from", None), getattr(event, "base", None)):
+        if base is not None and base.commit:
+            yield relations.BASE, base.commit
 
 
 def _kind(event: Event | Opaque) -> str:

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import zlib
 
-SCHEMA = 7
+SCHEMA = 8
 """The schema of the index, which `database.py` makes."""
 MOST = 256
 """So many outputs are kept; the oldest go."""

@@ -138,6 +138,10 @@ class Store:
         database = self.index.connection
         return list(self._decoded(database, rows.ids_of(database, task)).values())
 
+    def standing(self, event_ids: Iterable[EventId]) -> dict[EventId, Sealed]:
+        """Returns those of some events that the index holds as it stands, in their order."""
+        return self._decoded(self.index.connection, dict.fromkeys(event_ids))
+
     def _decoded(self, database: sqlite3.Connection, event_ids: Iterable[EventId]) -> dict[EventId, Sealed]:
         """Returns those of some events that there are, in their order; what is at hand is not read again."""
         found = {event_id: self.decoded.find(event_id) for event_id in event_ids}

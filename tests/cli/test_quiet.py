@@ -17,6 +17,7 @@ READING = (
     "blame -s -e -w -M -C --color-by age brew.py", "blame --incremental brew.py", "blame --contents README brew.py",
     "blame HEAD~1..", "blame --summary HEAD~1...HEAD",
     "trace", "trace {task}", "trace {event} --json", "trace claude-code",
+    "lineage", "lineage {task}", "lineage {event} --json", "lineage HEAD --dot", "lineage brew.py:4 --mermaid",
     "why brew.py:4", "why brew.py:1-9", "status", "status --json", "verify", "verify --json", "rollback -n {event}",
     "rollback --dry-run --json {task}", "undo --dry-run", "help", "help -a", "version", "local --list",
     "push --dry-run {remote}", "env show now", "env diff {event} now --json",
