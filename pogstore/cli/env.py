@@ -38,7 +38,7 @@ def show(env: Env, name: str, as_json: bool) -> None:
         return
     _say_of(name, found)
     shown = {member: value for member, value in found.members.items() if member != environments.LATER}
-    env.page(table([(safe(member), safe(value)) for member, value in shown.items()]))
+    env.page(table([(safe(member), _value(value)) for member, value in shown.items()]))
 
 
 @pog_command("diff", {1: "they differ"})

@@ -19,7 +19,7 @@ _INTERPRETER, _VARIABLES, _LOCKS = "interpreter", "variables.", "locks."
 class Told(NamedTuple):
     """An environment by its members, as an event told it; `event_id` is absent for the present one."""
 
-    members: dict[str, str]
+    members: dict[str, str | None]
     event_id: EventId | None = None
 
     @property
@@ -29,7 +29,7 @@ class Told(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A member that is not the same in two environments; nothing on the side where it is not told."""
+    """A member that is not the same in two environments; nothing on the side where it is not told or not set."""
 
     name: str
     before: str | None
@@ -47,19 +47,35 @@ def told(store: Store, named: Named) -> Told:
         at = next(at for at, sealed in enumerate(events) if sealed.event_id == named.event_id)
         events = [each for each in events[: at + 1] if _session(each) == _session(events[at])]
     for sealed in reversed(events):
-        text = text_of(sealed)
-        if text is not None:
-            return Told(_read(store, sealed.event_id, text), sealed.event_id)
+        if text_of(sealed) is not None:
+            return of_event(store, sealed)
     raise NotFound("environment", named.event_id or named.task, "none was recorded with it")
 
 
-def present(store: Store, cwd: Path, environ: Mapping[bytes, bytes], like: Told | None = None) -> Told:
-    """Returns the environment of this process in a folder; of what another one tells of nothing is left out."""
+def of_event(store: Store, sealed: Sealed) -> Told:
+    """Returns the environment that an event tells itself; raises as `told` does."""
+    text = text_of(sealed)
+    if text is None:
+        raise NotFound("environment", sealed.event_id, "none was recorded with it")
+    return Told(_read(store, sealed.event_id, text), sealed.event_id)
+
+
+def variables_in(found: Told | None) -> list[str]:
+    """Returns the names of the variables that an environment tells of."""
+    return [] if found is None else [name[len(_VARIABLES) :] for name in found.members if name.startswith(_VARIABLES)]
+
+
+def present(
+    store: Store, cwd: Path, environ: Mapping[bytes, bytes], like: Told | None = None, root: Path | None = None
+) -> Told:
+    """Returns the environment of this process in a folder; of what another one tells of nothing is left out.
+
+    `root` is the work tree whose lock files count; by default that of the store.
+    """
     said = () if like is None else tuple(like.members)
-    variables, locks = ([name[len(of) :] for name in said if name.startswith(of)] for of in (_VARIABLES, _LOCKS))
-    wanted = environment.asked(store, variables)
-    wanted = wanted._replace(locks=tuple(locks))
-    found = environment.capture(store.layout.work_tree, cwd, environ, wanted, store.layout.own)
+    locks = tuple(name[len(_LOCKS) :] for name in said if name.startswith(_LOCKS))
+    wanted = environment.asked(store, variables_in(like))._replace(locks=locks)
+    found = environment.capture(root or store.layout.work_tree, cwd, environ, wanted, store.layout.own)
     return Told(environment.members(environment.text_of(found)) or {})
 
 
@@ -88,7 +104,7 @@ def _session(sealed: Sealed) -> str | None:
     return actor.session if actor is not None else None
 
 
-def _read(store: Store, event_id: EventId, text: Text) -> dict[str, str]:
+def _read(store: Store, event_id: EventId, text: Text) -> dict[str, str | None]:
     said = store.find_text(text)
     if said is None:
         raise NotFound("text of the environment", event_id, "it is private: it was not fetched, or it was erased")

@@ -147,10 +147,10 @@ def text_of(environment: Environment) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def members(text: str) -> dict[str, str] | None:
+def members(text: str) -> dict[str, str | None] | None:
     """Returns what an environment's text says, by dotted names, also what a newer version says; nothing if it is none.
 
-    A variable that was not set is left out, as one that nobody asked for.
+    Of a variable that was asked for and not set it is `None`.
     """
     try:
         value = json.loads(text)
@@ -159,13 +159,15 @@ def members(text: str) -> dict[str, str] | None:
     return dict(_members(value, ())) if isinstance(value, dict) else None
 
 
-def _members(value: Mapping[str, object], above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _members(value: Mapping[str, object], above: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
     for name in sorted(value):
         found = value[name]
         if isinstance(found, dict) and len(above) < _DEEPEST:
             yield from _members(found, (*above, name))
-        elif found is not None:
-            yield ".".join((*above, name)), found if isinstance(found, str) else json.dumps(found, sort_keys=True)
+        elif found is None or isinstance(found, str):
+            yield ".".join((*above, name)), found
+        else:
+            yield ".".join((*above, name)), json.dumps(found, sort_keys=True)
 
 
 def variables_of(environ: Mapping[bytes, bytes], wanted: Asked) -> dict[str, str | None]:

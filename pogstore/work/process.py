@@ -39,13 +39,16 @@ _BEYOND = 1 << 17
 
 
 class Finished(NamedTuple):
-    """How a command ended: `status` is negative for a signal. `left` says that somebody still held its streams open."""
+    """How a command ended: `status` is negative for a signal. `left` says that somebody still held its streams open,
+    `late` that it was ended because its time was over.
+    """
 
     status: int
     stdout: str
     stderr: str
     microseconds: int
     left: bool
+    late: bool = False
 
 
 class Capture:
@@ -91,18 +94,23 @@ def _without_secrets(data: bytes, start: int, end: int) -> str:
 class Signals:
     """Where the signals go that a process gets while it runs a command: to the command."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._early: list[int] = []
+        self._apart = apart
 
     def handle(self, number: int, _: FrameType | None) -> None:
         """Passes one on; of Ctrl-C the terminal has told the command itself."""
-        if number in (signal.SIGINT, signal.SIGQUIT) and _in_foreground() and self._process is not None:
+        if number in (signal.SIGINT, signal.SIGQUIT) and self._process is not None and self._is_told():
             return
         if self._process is None:
             self._early.append(number)
         else:
             self._process.send_signal(number)
+
+    def _is_told(self) -> bool:
+        """Says whether the terminal tells the command itself: not one that has a session of its own."""
+        return not self._apart and _in_foreground()
 
     def follow(self, process: "subprocess.Popen[bytes]") -> None:
         """Sends signals to this process from now on, with those that came before it was there."""
@@ -126,12 +134,13 @@ def _in_foreground() -> bool:
 
 
 @contextmanager
-def signals_passed_on() -> Iterator[Signals]:
+def signals_passed_on(*, apart: bool = False) -> Iterator[Signals]:
     """Lets no signal end this process in a block: what was done must still be recorded.
 
-    Signals that are ignored stay so. Outside of the main thread nothing is changed.
+    Signals that are ignored stay so. Outside of the main thread nothing is changed. `apart` says that the command gets
+    a session of its own.
     """
-    signals, before = Signals(), {}
+    signals, before = Signals(apart=apart), {}
     if threading.current_thread() is threading.main_thread():
         for number in FORWARDED:
             if signal.getsignal(number) is not signal.SIG_IGN:
@@ -153,23 +162,29 @@ def execute(
     stdout: int,
     stderr: int,
     limit: int = KEPT,
+    apart: float | None = None,
 ) -> Finished:
     """Runs a command to its end; `stdout` and `stderr` are the descriptors on which it is shown meanwhile.
 
-    Raises `CannotRun` if there is no such program, or it cannot be started.
+    With `apart` it reads nothing and has a session of its own; after so many seconds it is ended, and when it has ended
+    so is all that it started. Raises `CannotRun` if there is no such program, or it cannot be started.
     """
     channels = [_Channel(stdout, limit), _Channel(stderr, limit)]
     begun = time.monotonic_ns()
+    until = None if apart is None else time.monotonic() + apart
+    process = None
     try:
-        process = _start(argv, cwd, environ, channels)
+        process = _start(argv, cwd, environ, channels, apart=apart is not None)
         signals.follow(process)
-        left = _pump(process, channels)
+        left, late = _pump(process, channels, until)
         status = process.wait()
     finally:
+        if process is not None and apart is not None:
+            end_group(process)
         for channel in channels:
             channel.close()
     out, err = (channel.capture.text for channel in channels)
-    return Finished(status, out, err, (time.monotonic_ns() - begun) // 1000, left)
+    return Finished(status, out, err, (time.monotonic_ns() - begun) // 1000, left, late)
 
 
 def said(argv: Sequence[bytes], *, environ: Mapping[bytes, bytes], seconds: float, limit: int = _CHUNK) -> bytes | None:
@@ -214,11 +229,14 @@ def end_group(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _start(
-    argv: Sequence[bytes], cwd: Path, environ: Mapping[bytes, bytes], channels: "Sequence[_Channel]"
+    argv: Sequence[bytes], cwd: Path, environ: Mapping[bytes, bytes], channels: "Sequence[_Channel]", *, apart: bool
 ) -> "subprocess.Popen[bytes]":
     out, err = channels
     try:
-        return subprocess.Popen(list(argv), stdout=out.inner, stderr=err.inner, cwd=cwd, env=dict(environ))
+        return subprocess.Popen(
+            list(argv), stdin=subprocess.DEVNULL if apart else None, stdout=out.inner, stderr=err.inner,
+            cwd=cwd, env=dict(environ), start_new_session=apart,
+        )  # fmt: skip
     except OSError as fault:
         program = os.fsdecode(argv[0])
         if fault.errno == errno.ENOENT and not _exists(argv[0], cwd):
@@ -285,9 +303,10 @@ def _terminal(like: int) -> tuple[int, int]:
     return outer, inner
 
 
-def _pump(process: "subprocess.Popen[bytes]", channels: "Sequence[_Channel]") -> bool:
-    """Passes on what comes until the streams end; says whether they outlived the command."""
+def _pump(process: "subprocess.Popen[bytes]", channels: "Sequence[_Channel]", until: float | None) -> tuple[bool, bool]:
+    """Passes on what comes until the streams end; says whether they outlived the command, and whether it its time."""
     ended: float | None = None
+    late = False
     with selectors.DefaultSelector() as selector:
         for channel in channels:
             selector.register(channel.outer, selectors.EVENT_READ, channel)
@@ -298,10 +317,25 @@ def _pump(process: "subprocess.Popen[bytes]", channels: "Sequence[_Channel]") ->
                     selector.unregister(key.fd)
                     key.data.close()
             if process.poll() is None:
+                if until is not None and time.monotonic() > until:
+                    late = True
+                    end_group(process)
                 continue
             ended = ended or time.monotonic()
             if time.monotonic() - ended > (_TALKING if ready else GRACE):
-                return True
+                return True, late
+    return False, late or _outlives(process, until)
+
+
+def _outlives(process: "subprocess.Popen[bytes]", until: float | None) -> bool:
+    """Waits for a command that has closed its streams; ends it, and says so, when its time is over."""
+    if until is None:
+        return False
+    try:
+        process.wait(max(0.0, until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        end_group(process)
+        return True
     return False
 
 

@@ -12,7 +12,7 @@ from pogstore.errors import BadInput, NoSuchProgram, NoWorkTree, PogError
 from pogstore.model import Ran, Sealed, TaskId
 from pogstore.store.lock import locked
 from pogstore.store.store import Store
-from pogstore.work import arguments, environment, watched
+from pogstore.work import arguments, begun, environment, watched
 from pogstore.work.held import path_of
 from pogstore.work.matched import OUTSIDE, Matched, match
 from pogstore.work.process import Finished, execute, signals_passed_on
@@ -80,11 +80,20 @@ def run(
                 texts = _texts(command, finished, around)
                 with watch.ended(store, now) as found:
                     watched.write(store, task, "ran", by._replace(time=now()), fields, texts, _as_far(found, finished))
-                return Recorded(finished, outputs, _event(store, task, str(fields["call_id"])))
+                event = _event(store, task, str(fields["call_id"]))
+                _register(store, event, watch)
+                return Recorded(finished, outputs, event)
             except (PogError, OSError) as fault:
                 return Recorded(finished, outputs, fault=fault)
         finally:
             watch.close()
+
+
+def _register(store: Store, event: Sealed | None, watch: Watch) -> None:
+    """Keeps that this command was recorded here, so that it may be run again; it is no fault if that cannot be."""
+    how = watch.begun(store) if event is not None else None
+    if event is not None and how is not None:
+        begun.register(store, event.event_id, how)
 
 
 def _as_far(found: Found, finished: Finished) -> Found:

@@ -17,8 +17,9 @@ from pogstore.model import Actor, TaskId
 from pogstore.store.layout import Layout
 from pogstore.store.lock import locked
 from pogstore.store.store import Store
-from pogstore.work import compared, intake, setup, sighting, spool
+from pogstore.work import begun, compared, intake, setup, sighting, spool
 from pogstore.work.active import worktree_id
+from pogstore.work.begun import Begun
 from pogstore.work.compared import Compared, Look
 from pogstore.work.look import head_of, look
 from pogstore.work.open_calls import OpenCall
@@ -58,6 +59,7 @@ class Watch:
         self._task, self._paths = task, paths
         self._looks = store.layout.work_tree is not None and paths != () and (paths is not None or _patience(store) > 0)
         self._call = OpenCall(store.layout, around)
+        self._known: Recorded | None = None
         try:
             with self._alone(store):
                 self._before = self._look(store, now())
@@ -70,6 +72,14 @@ class Watch:
     def name(self) -> str:
         """What tells this call from the others that are open in the work tree."""
         return self._call.name
+
+    def begun(self, store: Store) -> Begun | None:
+        """Returns what the whole work tree held when the watch began, once it has ended; `None` if not known."""
+        before, known = self._before, self._known
+        if known is None or before.head is None or before.reason is not None or self._paths is not None:
+            return None
+        held = {path: known.held(state) for path, state in before.states.items()}
+        return begun.begun(store, before.head.commit or None, held)
 
     def close(self) -> None:
         """Ends the watch; a second time does nothing."""
@@ -103,6 +113,7 @@ class Watch:
         recorded = self._recorded(store)
         if self._before.reason is not None:
             return Found(coverage="partial", reason=self._before.reason, base=compared.base_of(now.head))
+        self._known = recorded
         compared.observe(recorded, None, self._before)  # anew: what was recorded meanwhile is to be seen
         done = compared.compare(recorded, self._before, now)
         coverage, reason = done.coverage, done.reason

@@ -269,7 +269,7 @@ def test_the_container(
 
 
 def test_members_of_texts_of_any_version() -> None:
-    assert members('{"a":{"b":"1","c":null},"d":2,"e":["x"]}') == {"a.b": "1", "d": "2", "e": '["x"]'}
+    assert members('{"a":{"b":"1","c":null},"d":2,"e":["x"]}') == {"a.b": "1", "a.c": None, "d": "2", "e": '["x"]'}
     for text in ("", "[]", "{", "1", "[" * 100_000):
         assert members(text) is None
 
