@@ -9,25 +9,22 @@ takes longer than most of git's answers. Where it is not, the command finds git'
 import os
 import stat
 import sys
-import time
 from contextlib import suppress
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 
 from pogstore import digest
-from pogstore.store import gitenv, outputs, spawn
+from pogstore.store import begun, gitargs, gitenv, outputs, spawn
 
 TYPE_CHECKING = False  # what type checkers take it for; the module `typing` would cost more than all else here
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from _typeshed import ReadableBuffer
 
 FORMATS = ("--porcelain", "--json")
-PATIENCE = 3600.0
-"""Seconds that git may take."""
-LARGEST = 1 << 28
-"""Bytes of git's answer that are looked at."""
+COLORS = ("config", "--null", "--get-regexp", r"^color\.(pog|ui)$")
+"""Asks for the settings that put colours into what is printed."""
 UNCOMMITTED = b"0" * 40 + b" "
 """Begins a line of git's answer that depends on the clock and on git's index."""
 _TOLD = ("GIT_", "LANG", "LC_", "POG_")
@@ -35,7 +32,7 @@ _TOLD_WHOLE = ("CLICOLOR", "COLUMNS", "FORCE_COLOR", "HOME", "NO_COLOR", "TERM",
 """Variables that may change what is printed."""
 
 
-def begun(arguments: "Sequence[str]") -> "Again | None":
+def find(arguments: "Sequence[str]") -> "Again | None":
     """Returns a command that may have been run before; nothing if it is not one of those whose output is kept."""
     *options, path = [each for each in arguments if each != "--"] or [""]
     if options not in ([], *([each] for each in FORMATS)) or path.startswith("-") or not path or ".." in path:
@@ -78,46 +75,21 @@ class Again:
     def __init__(self, top: str, path: str, arguments: "Sequence[str]") -> None:
         self._top, self._path, self._arguments = top, path, arguments
         self._index = f"{top}/.git/pog/index.sqlite3"
+        self._git = os.fsdecode(spawn.find_git(os.environb.get(b"PATH", os.defpath.encode())))
         self._before: bytes | None = None
-        self._key: str | None = None
         self._output, self._errors = _Tee(1), _Tee(2)
+        self._blamed = self._begin(gitargs.blame(path))
+        self._colors = None if self._is_for_programs else begun.begin([self._git, *COLORS])
 
     def tell(self) -> bool:
-        """Prints the answer if it is known; if not, says so and has git's answer ready for who works it out."""
-        commands = self._commands()
-        environ = {os.fsencode(name): os.fsencode(value) for name, value in gitenv.environment().items()}
-        running = [spawn.begin([os.fsencode(part) for part in command], environ) for command in commands]
+        """Prints the answer if it is known; if not, says so and has git's answers ready for who works it out."""
         self._before = _state(self._top)
-        blamed, *colors = [spawn.finish(each, time.monotonic() + PATIENCE, LARGEST) or b"" for each in running]
-        if not blamed or self._before is None or any(colors):
-            return False
-        gitenv.SAID[tuple(commands[0])] = blamed
-        if blamed.startswith(UNCOMMITTED) or b"\n" + UNCOMMITTED in blamed:
-            return False
-        self._key = _digest((self._before, blamed, os.fsencode(os.getcwd()), *self._told(), *_environment(), *_code()))
-        return self._recall(self._key)
-
-    def _commands(self) -> "list[list[str]]":
-        git = os.fsdecode(spawn.find_git(os.environb.get(b"PATH", os.defpath.encode())))
-        here = [git, *gitenv.QUIET, f"--git-dir={self._top}/.git", f"--work-tree={self._top}"]
-        blame = [*here, "blame", "--porcelain", "--", self._path]
-        colors = [git, "config", "--null", "--get-regexp", r"^color\.(pog|ui)$"]
-        return [blame] if self._is_for_programs else [blame, colors]
-
-    @property
-    def _is_for_programs(self) -> bool:
-        return self._arguments[0] in FORMATS
-
-    def _told(self) -> "list[bytes]":
-        return [str(len(self._arguments)).encode(), *map(os.fsencode, self._arguments), os.fsencode(self._path)]
-
-    def _recall(self, key: str) -> bool:
-        shelf = outputs.Shelf(self._index)
-        known = shelf.recall(key)
-        shelf.close()
+        known = None if self._before is None else self._recall(self._before)
         if known is not None:
             self._output.write(known)
-        return known is not None
+            return True
+        self._begin_history()
+        return False
 
     def listen(self) -> None:
         """Lets what the command prints be heard."""
@@ -125,11 +97,60 @@ class Again:
 
     def keep(self) -> None:
         """Keeps what a command that went well has printed, if nothing on which it depends has changed meanwhile."""
-        if self._key is None or self._errors.heard or self._before is None or self._before != _state(self._top):
+        if self._errors.heard or self._before is None or self._before != _state(self._top):
             return
+        key = self._key(self._question(self._before))
+        if key is not None:
+            shelf = outputs.Shelf(self._index)
+            shelf.keep(key, bytes(self._output.heard))
+            shelf.close()
+
+    def end(self) -> None:
+        """Ends what was begun and is not needed."""
+        begun.end_all()
+
+    def _recall(self, state: bytes) -> bytes | None:
+        """Returns what was kept; git's answer is waited for only if anything was kept that may be it."""
+        question = self._question(state)
         shelf = outputs.Shelf(self._index)
-        shelf.keep(self._key, bytes(self._output.heard))
+        key = self._key(question) if shelf.knows(question) else None
+        known = shelf.recall(key) if key is not None else None
         shelf.close()
+        return known
+
+    def _question(self, state: bytes) -> str:
+        """Returns what begins the keys of all answers to this command, whatever git says."""
+        told = [str(len(self._arguments)).encode(), *map(os.fsencode, self._arguments), os.fsencode(self._path)]
+        return _digest((state, os.fsencode(os.getcwd()), *told, *_environment(), *_code()))
+
+    def _key(self, question: str) -> str | None:
+        """Returns the key of an answer; nothing where git says what depends on more than that, or settings do."""
+        blamed = self._blamed.output()
+        if not blamed or blamed.startswith(UNCOMMITTED) or b"\n" + UNCOMMITTED in blamed:
+            return None
+        if self._colors is not None and self._colors.output():
+            return None
+        return question + digest.hexdigest(blamed)
+
+    @property
+    def _is_for_programs(self) -> bool:
+        return self._arguments[0] in FORMATS
+
+    def _begin(self, arguments: "Sequence[str]", extra: "Mapping[str, str] | None" = None) -> begun.Begun:
+        place = gitenv.place(f"{self._top}/.git", self._top)
+        return begun.begin([self._git, *gitenv.QUIET, *place, *arguments], extra)
+
+    def _begin_history(self) -> None:
+        """Begins what will be asked of git when all is loaded; if HEAD has moved by then it is asked again."""
+        begun.begin([self._git, "-C", os.getcwd(), *gitargs.PLACES])
+        self._begin(gitargs.commit("HEAD"))
+        tip = _tip(f"{self._top}/.git")
+        if tip is not None:
+            self._begin(gitargs.former_names(tip, self._path), gitargs.LITERAL)
+            self._begin(gitargs.changes(tip, [self._path]), gitargs.LITERAL)
+            self._begin(gitargs.blob(tip, self._path), gitargs.LITERAL)
+        if not self._is_for_programs:
+            self._begin(gitargs.SETTINGS)
 
 
 class _Tee(RawIOBase):
@@ -171,11 +192,25 @@ def _state(top: str) -> bytes | None:
     with suppress(OSError), os.scandir(f"{common}/pog/spool") as entries:
         if any(entry.name.isdigit() or (entry.name == "current" and entry.stat().st_size) for entry in entries):
             return None
-    head = _content(f"{common}/HEAD")
-    named = os.fsdecode(head.removeprefix(b"ref: ").strip()) if head.startswith(b"ref: ") else "HEAD"
-    files = ["HEAD", named, "packed-refs", "shallow", "info/grafts"]
+    files = ["HEAD", _branch(common), "packed-refs", "shallow", "info/grafts"]
     files += [*_below(common, "refs/pog"), *_below(common, "refs/replace")]
     return _digest([part for name in files for part in (os.fsencode(name), _content(f"{common}/{name}"))]).encode()
+
+
+def _branch(common: str) -> str:
+    """Returns the name of the ref that HEAD stands for; of one that names a commit itself it is its own."""
+    head = _content(f"{common}/HEAD")
+    return os.fsdecode(head.removeprefix(b"ref: ").strip()) if head.startswith(b"ref: ") else "HEAD"
+
+
+def _tip(common: str) -> str | None:
+    """Returns the commit of HEAD as its files name it; nothing where it is not as plain as that."""
+    name = _branch(common)
+    found = _content(f"{common}/{name}").strip()
+    if not found:
+        before, _, _ = _content(f"{common}/packed-refs").partition(b" %s\n" % os.fsencode(name))
+        found = before[-40:]
+    return found.decode() if len(found) == 40 and not found.strip(b"0123456789abcdef") else None
 
 
 def _below(common: str, folder: str) -> "list[str]":

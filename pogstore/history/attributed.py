@@ -3,7 +3,7 @@
 The key of an answer has no more in it than can be read off without reading the events: their number only grows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from pogstore.model import EventId, Oid
 from pogstore.store import rows
 from pogstore.store.hunks import KeptHunks
 from pogstore.store.libgit2 import differ, line_hunks
-from pogstore.store.store import MAX_CONTENT, Store
+from pogstore.store.store import Store
 
 MEMO = "blame-7"
 
@@ -123,33 +123,41 @@ def _attribute(store: Store, question: Question, history: History, past: Past) -
     """Returns the answer, and whether it rests on nothing but what its key names."""
     stream, whole = stream_of(store, history, past)
     missing: list[Key] = []
-
-    def read(key: Key) -> bytes | None:
-        if key.startswith(ABSENT):
-            return None
-        try:
-            return store.objects.read(Oid(key), MAX_CONTENT)[1]
-        except NotFound:
-            missing.append(key)
-            return None
-
-    def has(key: Key) -> bool:
-        found = not key.startswith(ABSENT) and store.objects.exists(Oid(key))
-        if not found and not key.startswith(ABSENT):
-            missing.append(key)
-        return found
-
-    hunks = KeptHunks(store.index.connection, differ())
-    attribution = Attribution(read, line_hunks, has=has, known=hunks, strict=question.strict)
-    attribution.replay(stream)
-    keys = _keys(store, question.content)
-    target = next((key for key in keys if attribution.knows(key)), keys[0])
     head = past.blob(question.path)
-    now = max((step.time for step in stream), default=0)
-    owners = attribution.owners(target, question.content, [head] if head else [], now)
+    with store.blobs(_contents(stream)) as contents:
+
+        def read(key: Key) -> bytes | None:
+            if key.startswith(ABSENT):
+                return None
+            try:
+                return contents.read(Oid(key))
+            except NotFound:
+                missing.append(key)
+                return None
+
+        def has(key: Key) -> bool:
+            found = not key.startswith(ABSENT) and contents.has(Oid(key))
+            if not found and not key.startswith(ABSENT):
+                missing.append(key)
+            return found
+
+        hunks = KeptHunks(store.index.connection, differ())
+        attribution = Attribution(read, line_hunks, has=has, known=hunks, strict=question.strict)
+        attribution.replay(stream)
+        keys = _keys(store, question.content)
+        target = next((key for key in keys if attribution.knows(key)), keys[0])
+        now = max((step.time for step in stream), default=0)
+        owners = attribution.owners(target, question.content, [head] if head else [], now)
     hunks.save()
     runs = [(owner, len(list(run))) for owner, run in groupby(owners)]
     return Attributed(runs, [EventId(event) for event in attribution.absent]), whole and not missing
+
+
+def _contents(stream: Sequence[EventStep | CommitStep]) -> Iterator[Oid]:
+    """Yields the contents that will be looked at, about in the order in which they are."""
+    for step in stream:
+        before = (step.before,) if isinstance(step, EventStep) else step.parents
+        yield from (Oid(key) for key in (*before, step.after) if key is not None and not key.startswith(ABSENT))
 
 
 def stream_of(store: Store, history: History, past: Past) -> tuple[list[EventStep | CommitStep], bool]:

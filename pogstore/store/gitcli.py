@@ -9,13 +9,13 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
 
 from pogstore.errors import GitFailed, NotFound
-from pogstore.store import gitenv
+from pogstore.store import begun, gitargs, gitenv
 
 environment = gitenv.environment
 
@@ -40,7 +40,7 @@ def version() -> tuple[int, int]:
 
 def command(git_dir: Path, work_tree: Path | None, arguments: Sequence[str], *, hooks: bool = False) -> list[str]:
     """Returns the argument vector of one git call on one repository."""
-    place = [f"--git-dir={git_dir}"] + ([f"--work-tree={work_tree}"] if work_tree else [])
+    place = gitenv.place(str(git_dir), None if work_tree is None else str(work_tree))
     return [executable(), *([] if hooks else gitenv.QUIET), *place, *arguments]
 
 
@@ -69,7 +69,7 @@ class Git:
         With `output`, an open file, what it prints goes there.
         """
         argv = command(self.git_dir, self.work_tree, arguments, hooks=hooks)
-        if not (stdin or env or output) and (said := gitenv.SAID.pop(tuple(argv), None)) is not None:
+        if not (stdin or output) and (said := begun.take(argv, env)) is not None:
             return subprocess.CompletedProcess(argv, 0, said, b"")
         try:
             done = subprocess.run(
@@ -78,7 +78,6 @@ class Git:
                 stdout=output or subprocess.PIPE,
                 stderr=None if progress else subprocess.PIPE,
                 env=environment(env),
-                cwd=self.work_tree or self.git_dir,
                 timeout=timeout,
                 check=False,
             )
@@ -98,7 +97,7 @@ class Git:
         A setting without a value is `true`.
         """
         found: dict[str, list[str]] = {}
-        for record in self.run("config", "--null", "--list").stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        for record in self.run(*gitargs.SETTINGS).stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
             name, newline, value = record.partition("\n")
             found.setdefault(name, []).append(value if newline else "true")
         return found
@@ -112,7 +111,6 @@ class Git:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment(),
-            cwd=self.work_tree or self.git_dir,
         ) as process:
             output = process.stdout
             if output is None:  # pragma: no cover - PIPE was asked for
@@ -121,14 +119,48 @@ class Git:
         if process.returncode:
             raise GitFailed(arguments[0], process.returncode, "")
 
+    def converse(self, *arguments: str, env: Mapping[str, str] | None = None) -> "Conversation":
+        """Begins a git command that is told things and answers; the caller ends it."""
+        return Conversation(command(self.git_dir, self.work_tree, arguments), environment(env))
 
-def rev_parse(path: Path, arguments: Sequence[str], env: Mapping[str, str]) -> tuple[int, str, str]:
-    """Runs `git rev-parse` at a path with exactly the environment given: status, output, error output."""
-    done = subprocess.run(
-        [executable(), "-C", str(path), "rev-parse", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env=dict(env),
-        check=False,
-    )
+
+class Conversation:
+    """A git command that runs: what it is told, and what it says. One that has gone says nothing."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        null = subprocess.DEVNULL
+        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=null, env=env)
+
+    def tell(self, data: bytes) -> None:
+        """Tells it something, at most what the system holds between two processes: else both may wait for ever."""
+        if self._process.stdin is not None:
+            with suppress(OSError):  # it has gone, and says nothing
+                self._process.stdin.write(data)
+                self._process.stdin.flush()
+
+    def line(self) -> bytes:
+        """Returns the next line that it says, without its end."""
+        return self._process.stdout.readline().rstrip(b"\n") if self._process.stdout is not None else b""
+
+    def read(self, size: int) -> bytes:
+        """Returns so many bytes that it says; fewer if it has ended."""
+        return self._process.stdout.read(size) if self._process.stdout is not None else b""
+
+    def rest(self, data: bytes = b"") -> bytes:
+        """Tells it the last of what there is to say, however much; returns all that it says then."""
+        return self._process.communicate(data)[0]
+
+    def end(self) -> None:
+        """Ends it, wherever it is."""
+        self._process.kill()
+        with suppress(OSError, ValueError):
+            self._process.communicate()
+
+
+def ask_places(path: Path, env: Mapping[str, str]) -> tuple[int, str, str]:
+    """Asks git where the repository at a path lies, in exactly the environment given: status, output, error output."""
+    argv = [executable(), "-C", str(path), *gitargs.PLACES]
+    if env == environment() and (said := begun.take(argv)) is not None:
+        return 0, os.fsdecode(said), ""
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, env=dict(env), check=False)
     return done.returncode, os.fsdecode(done.stdout), done.stderr.decode("utf-8", "replace")

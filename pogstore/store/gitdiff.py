@@ -9,8 +9,8 @@ from typing import IO, NamedTuple
 
 from pogstore.errors import GitFailed
 from pogstore.model import Oid
+from pogstore.store.gitargs import PLAIN_LOG, RENAME
 from pogstore.store.gitcli import Git
-from pogstore.store.gitlog import PLAIN_LOG, RENAME
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _WHAT = {b"120000": "link", b"160000": "submodule"}

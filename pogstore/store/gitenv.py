@@ -20,9 +20,6 @@ LOCAL = (
 PROTOCOLS = "file:git:http:https:ssh"
 QUIET = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.hooksPath=/dev/null")
 
-SAID: dict[tuple[str, ...], bytes] = {}
-"""What a command has printed that this process has begun already; it is taken once, by who would run that command."""
-
 
 def environment(extra: "Mapping[str, str] | None" = None) -> dict[str, str]:
     """Returns the environment of a child: ours without a hook's `GIT_*`, with stable output and no optional locks."""
@@ -30,3 +27,8 @@ def environment(extra: "Mapping[str, str] | None" = None) -> dict[str, str]:
     kept |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
     kept.setdefault("GIT_ALLOW_PROTOCOL", PROTOCOLS)
     return kept | dict(extra or {})
+
+
+def place(git_dir: str, work_tree: str | None) -> list[str]:
+    """Returns the options that name a repository, so that it does not matter where the command is run."""
+    return ["-C", work_tree or git_dir, f"--git-dir={git_dir}", *([f"--work-tree={work_tree}"] if work_tree else [])]

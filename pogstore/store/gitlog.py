@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from pogstore.errors import GitFailed, NotFound
 from pogstore.model import Oid
+from pogstore.store import gitargs
+from pogstore.store.gitargs import LITERAL, RENAME
 from pogstore.store.gitcli import Git
 
 NOT_COMMITTED = Oid("0" * 40)
-RENAME = "-M60%"
-"""How alike two files must be to count as one that was renamed."""
-
 EXACT = "-M100%"
 """The same for files that did not change, which can be found without reading them."""
 
@@ -23,12 +22,6 @@ _FILES = (b"100644", b"100755", b"100664")
 
 SUBMODULE = b"160000"
 """The mode of a submodule, whose oid is a commit of another repository."""
-
-LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
-"""A path given to git means itself, whatever characters it has."""
-
-PLAIN_LOG = ("--root", "--no-show-signature", "-l1000")
-"""Overrule settings of a person's that would change what `git log` says of a history."""
 
 _HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) (\d+)(?: (\d+))?\Z")
 
@@ -90,7 +83,7 @@ class CommitBlobs(NamedTuple):
 
 def commit_of(git: Git, revision: str) -> Oid:
     """Returns the commit that a revision names; raises `NotFound`."""
-    done = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}", check=False)
+    done = git.run(*gitargs.commit(revision), check=False)
     if done.returncode:
         raise NotFound("revision", revision)
     return Oid(done.stdout.decode().strip())
@@ -106,7 +99,7 @@ def find_head(git: Git) -> Oid | None:
 
 def blob_at(git: Git, commit: Oid, path: bytes) -> Oid | None:
     """Returns the blob that a commit has at a path; nothing if there is none, or something else."""
-    done = git.run("ls-tree", "-z", "--full-tree", commit, "--", _text(path), check=False, env=LITERAL)
+    done = git.run(*gitargs.blob(commit, _text(path)), check=False, env=LITERAL)
     for record in done.stdout.split(b"\0"):
         head, _, name = record.partition(b"\t")
         fields = head.split()
@@ -123,7 +116,7 @@ def blame(
     With `--line-porcelain` or `--incremental` among the options it is that form.
     """
     given = [] if contents is None else ["--contents", "-"]
-    arguments = ["blame", "--porcelain", *options, *given, *([revision] if revision else []), "--", _text(path)]
+    arguments = gitargs.blame(_text(path), [*options, *given, *([revision] if revision else [])])
     return git.run(*arguments, stdin=contents or b"").stdout
 
 
@@ -189,10 +182,7 @@ def _number(text: bytes) -> int:
 
 def older_names(git: Git, tip: Oid, path: bytes, alike: str = RENAME) -> list[FormerName]:
     """Returns the names that a file, or what it was copied from, had before; the newest first, each once."""
-    done = git.run(
-        "log", *PLAIN_LOG, "--follow", alike, "--diff-filter=RC", "--name-status", "-z",
-        "--format=%x00commit%x01%ct", tip, "--", _text(path), env=LITERAL,
-    )  # fmt: skip
+    done = git.run(*gitargs.former_names(tip, _text(path), alike), env=LITERAL)
     found: dict[bytes, FormerName] = {}
     until, copied = 0, False
     fields = iter(done.stdout.split(b"\0"))
@@ -233,11 +223,7 @@ def path_commits(git: Git, tip: Oid, paths: Sequence[bytes], limit: int | None =
     What lies below one of the paths, where that was once a directory, is left out. Without paths it is all that every
     commit changed, at most `limit` changes.
     """
-    done = git.run(
-        "log", *PLAIN_LOG, "--no-follow", "--topo-order", "--reverse", "--full-history", "--diff-merges=separate",
-        "--raw", "-z", "--no-renames", "--no-abbrev",
-        "--format=%x00commit%x01%H%x01%ct%x01%at%x01%P%x00", tip, "--", *map(_text, paths), env=LITERAL,
-    )  # fmt: skip
+    done = git.run(*gitargs.changes(tip, [_text(path) for path in paths]), env=LITERAL)
     wanted = set(paths)
     rows = (row for row in _parse_log(done.stdout) if not wanted or row.path in wanted)
     return list(islice(rows, limit))

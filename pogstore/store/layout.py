@@ -11,9 +11,9 @@ from typing import NamedTuple
 from pogstore.errors import NotARepository, UnsupportedRepository
 from pogstore.store import gitcli
 
-_QUESTIONS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--is-inside-git-dir", "--show-object-format")
-_LAST_QUESTION = "--show-toplevel"  # an error where there is no work tree, after all the other answers
 _OWN = "pog"
+_ANSWERS = 5
+"""So many lines git prints of a repository without a work tree."""
 
 
 class Layout(NamedTuple):
@@ -47,11 +47,11 @@ def discover(path: Path, env: dict[str, str] | None = None) -> Layout:
     Raises `NotARepository` with git's own reason (an unsafe owner included) and `UnsupportedRepository`.
     """
     seen = gitcli.environment() if env is None else env
-    status, output, fault = gitcli.rev_parse(path, (*_QUESTIONS, _LAST_QUESTION), seen)
+    status, output, fault = gitcli.ask_places(path, seen)
     if status and not output:
         raise NotARepository(str(path), _reason(fault))
     answers = output.removesuffix("\n").split("\n")
-    if len(answers) != len(_QUESTIONS) + (status == 0):
+    if len(answers) != _ANSWERS + (status == 0):
         raise UnsupportedRepository(str(path), "a line feed in the name of a directory")
     git_dir, common_dir, bare, in_git_dir, object_format, *top = answers
     if bare == "false" and (in_git_dir == "true" or not top):

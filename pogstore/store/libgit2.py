@@ -6,12 +6,15 @@ needed: to load it takes longer than most questions.
 """
 
 import random
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence
 from contextlib import suppress
 from functools import cache, cached_property
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pygit2
 
@@ -208,9 +211,35 @@ class Refs:
                 transaction.set_target(name, pygit2.Oid(hex=new))
 
 
+def is_loaded() -> bool:
+    """Says whether pygit2 has been loaded, so that to use it costs nothing but its use."""
+    return "pygit2.enums" in sys.modules
+
+
+@cache
+def _in_c() -> Any:
+    """Returns the half of pygit2 that is written in C, without loading the other one, which takes three times as long.
+
+    What differs between two texts needs no more. Where that half cannot be had by itself it is all of pygit2.
+    """
+    if is_loaded():
+        return pygit2
+    package = PathFinder.find_spec("pygit2")
+    found = PathFinder.find_spec("_pygit2", package.submodule_search_locations) if package is not None else None
+    if found is None or found.loader is None:
+        return pygit2
+    try:
+        module = module_from_spec(found)
+        found.loader.exec_module(module)
+        needed = (module.Patch.create_from, module.LIBGIT2_VERSION, module.GIT_DIFF_INDENT_HEURISTIC)
+    except (ImportError, AttributeError):
+        return pygit2
+    return module if all(needed) else pygit2
+
+
 def differ() -> str:
     """Names what finds differences, for whoever keeps them: another version of it may find others."""
-    return f"libgit2 {pygit2.LIBGIT2_VERSION}"
+    return f"libgit2 {_in_c().LIBGIT2_VERSION}"
 
 
 def line_hunks(old: bytes, new: bytes, *, slide: bool = True) -> list[LineHunk]:
@@ -244,7 +273,7 @@ def _hunks_between_ends(old: bytes, new: bytes) -> list[LineHunk] | None:
 
 
 def _hunks(old: bytes, new: bytes, slide: bool) -> list[LineHunk]:
-    patch = pygit2.Patch.create_from(old, new, context_lines=0, flag=_diff_flags(slide))
+    patch = _in_c().Patch.create_from(old, new, context_lines=0, flag=_diff_flags(slide))
     return [
         LineHunk(
             hunk.old_start - (1 if hunk.old_lines else 0),
@@ -257,10 +286,11 @@ def _hunks(old: bytes, new: bytes, slide: bool) -> list[LineHunk]:
 
 
 @cache
-def _diff_flags(slide: bool) -> "pygit2.enums.DiffOption":
+def _diff_flags(slide: bool) -> int:
     """As git's own diff and blame: every content by lines, hunks slid to where indentation says a block begins."""
-    options = pygit2.enums.DiffOption
-    return options.FORCE_TEXT | options.INDENT_HEURISTIC if slide else options.FORCE_TEXT
+    in_c = _in_c()
+    flags: int = in_c.GIT_DIFF_FORCE_TEXT
+    return flags | in_c.GIT_DIFF_INDENT_HEURISTIC if slide else flags
 
 
 def patch_body(old: bytes, new: bytes) -> bytes:

@@ -42,6 +42,15 @@ class Shelf:
         except (sqlite3.Error, zlib.error):
             return None
 
+    def knows(self, prefix: str) -> bool:
+        """Says whether anything was kept under a key that begins so, with letters and digits in it."""
+        query = "SELECT 1 FROM outputs WHERE key >= ? AND key < ? LIMIT 1"
+        try:
+            found = self._connection.execute(query, (prefix, f"{prefix}~")) if self._connection is not None else None
+            return found is not None and found.fetchone() is not None
+        except sqlite3.Error:
+            return False
+
     def keep(self, key: str, output: bytes) -> None:
         """Keeps an output."""
         if self._connection is not None:

@@ -6,6 +6,7 @@ until a deadline, and whatever it has started by then is killed. It inherits no 
 # `pathlib` would cost a hook more than all it does
 # ruff: noqa: PTH113
 
+import fcntl
 import os
 import select
 import time
@@ -71,6 +72,21 @@ def finish(begun: "tuple[int, int]", deadline: float, limit: int) -> bytes | Non
         if not ended:
             _kill(child)
     return output if status == 0 else None
+
+
+def widen(reads: int, room: int) -> None:
+    """Lets a command print so many bytes before somebody reads them, where the system can: it need not wait then."""
+    try:
+        fcntl.fcntl(reads, fcntl.F_SETPIPE_SZ, room)
+    except (AttributeError, OSError):
+        return
+
+
+def abandon(begun: "tuple[int, int]") -> None:
+    """Kills a command that was begun, and what it has started."""
+    child, reads = begun
+    os.close(reads)
+    _kill(child)
 
 
 def find_git(path: bytes) -> bytes:

@@ -5,7 +5,7 @@ Does not know what an event means.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -14,7 +14,8 @@ from typing import TypeVar
 from pogstore import codec
 from pogstore.errors import AmbiguousName, NotEnabled, NotFound, ObjectDamaged, StaleRef
 from pogstore.model import BlobId, EventId, Oid, Sealed, TaskId, Text
-from pogstore.store import content, layout, libgit2, rows, upkeep
+from pogstore.store import ahead, content, layout, libgit2, rows, upkeep
+from pogstore.store.ahead import Blobs
 from pogstore.store.batch import Batch
 from pogstore.store.clock import highest, read_clock
 from pogstore.store.decoded import Decoded
@@ -183,6 +184,10 @@ class Store:
         if content.blob_id(data) != blob:
             raise ObjectDamaged(blob, f"git object '{row.oid}' holds something else")
         return data
+
+    def blobs(self, wanted: Iterable[Oid]) -> AbstractContextManager[Blobs]:
+        """Returns many git blobs, to be used with `with`; `wanted` tells which, about in the order of their use."""
+        return ahead.blobs(self.git, self.objects, wanted, MAX_CONTENT)
 
     def read_text(self, text: Text) -> str:
         """Returns a text; raises `NotFound` if it is not here and `ObjectDamaged` if it is not what it should be."""

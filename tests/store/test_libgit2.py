@@ -322,3 +322,38 @@ def test_a_patch_is_gits_without_its_head() -> None:
 
 def test_libgit2_finds_no_configuration_of_the_machine() -> None:
     assert pygit2.settings.search_path[pygit2.enums.ConfigLevel.SYSTEM] == ""
+
+
+IN_C = """
+import random, sys
+from pogstore.cli.main import _Late
+sys.meta_path.insert(0, _Late())
+from pogstore.store import libgit2
+
+def versions():
+    chance = random.Random(7)
+    lines = [b"%d\\n" % chance.randrange(9) for _ in range(400)]
+    for _ in range(60):
+        old = b"".join(lines)
+        for _ in range(chance.randrange(4)):
+            at = chance.randrange(len(lines))
+            lines[at : at + chance.randrange(3)] = [b"    %d\\n" % chance.randrange(9)] * chance.randrange(3)
+        yield old, b"".join(lines)
+
+def found():
+    hunks = [[libgit2.line_hunks(*pair, slide=slide) for pair in versions()] for slide in (True, False)]
+    return hunks, libgit2.differ()
+
+alone = found()
+assert not libgit2.is_loaded()
+import pygit2
+assert pygit2.Patch and libgit2.is_loaded()
+libgit2._in_c.cache_clear()
+libgit2._diff_flags.cache_clear()
+assert libgit2._in_c() is pygit2
+assert alone == found()
+"""
+
+
+def test_a_diff_loads_half_of_pygit2_and_is_the_same() -> None:
+    subprocess.run([sys.executable, "-c", IN_C], check=True)
