@@ -79,6 +79,17 @@ if TYPE_CHECKING:
         Plan,
         digest_of,
     )
+    from pogstore.history.replay import (
+        Replay,
+    )
+    from pogstore.history.replayed_branch import (
+        ReplayedBranch,
+        replay_branch,
+    )
+    from pogstore.history.replayed_directory import (
+        ReplayedDirectory,
+        replay_directory,
+    )
     from pogstore.history.rollback import (
         apply_rollback,
         apply_undo,
@@ -254,7 +265,10 @@ __all__ = [
     "RefusedByPolicy",
     "Released",
     "RemoteFailed",
+    "Replay",
     "Replayed",
+    "ReplayedBranch",
+    "ReplayedDirectory",
     "Report",
     "Restored",
     "Reviewed",
@@ -297,6 +311,9 @@ __all__ = [
     "read_state",
     "record",
     "release",
+    "replay",
+    "replay_branch",
+    "replay_directory",
     "review",
     "rollback",
     "share",
@@ -319,6 +336,9 @@ _HOMES = {
     "pogstore.history.lineage": "Edge FileLine Lineage Node Walk lineage",
     "pogstore.history.names": "Named",
     "pogstore.history.plans": "Done Obstacle Plan digest_of",
+    "pogstore.history.replay": "Replay",
+    "pogstore.history.replayed_branch": "ReplayedBranch replay_branch",
+    "pogstore.history.replayed_directory": "ReplayedDirectory replay_directory",
     "pogstore.history.rollback": "apply_rollback apply_undo plan_rollback plan_undo",
     "pogstore.history.tasks": "Summary summaries",
     "pogstore.history.verify": "Fault Report verify",
@@ -335,7 +355,7 @@ _HOMES = {
     "pogstore.work.tasks": "By check claim decide define move new_task_id note read_state release review share start",
 }
 _RENAMED = {"Store": "Recorder"}
-_BEHIND = {"resolve_task": "pogstore.history.names"}
+_BEHIND = {"resolve_task": "pogstore.history.names", "replay_of": "pogstore.history.replay"}
 _WHERE = _BEHIND | {name: module for module, names in _HOMES.items() for name in names.split()}
 
 
@@ -375,6 +395,15 @@ def undo(store: "Store", by: "By") -> "Done":
     """Takes back the last rollback or undo made in the work tree of `by`; raises `Conflict`, with nothing written."""
     done: Done = __getattr__("apply_undo")(store, __getattr__("plan_undo")(store, by.worktree), by)
     return done
+
+
+def replay(store: "Store", named: "Sequence[Named]", onto: "str | None" = None) -> "Replay":
+    """Applies the recorded effects of events or tasks again, in replay order, in memory, and checks each of them.
+
+    On the base that was recorded, or onto a revision. Nothing is written; `replay_branch` and `replay_directory` do.
+    """
+    found: Replay = __getattr__("replay_of")(store, named, onto)
+    return found
 
 
 def __getattr__(name: str) -> "Any":

@@ -34,7 +34,7 @@ ACTOR_TYPES = ("human", "agent", "tool", "unknown")
 TOOL_CLASSES = ("edit", "shell", "read", "mcp", "other")
 COVERAGES = ("exact", "scoped", "shared", "partial", "none")
 EFFECTS = ("tree", "outside", "unknown")
-RELATIONS = ("parent", "depends_on", "blocks", "derived_from", "releases", "follows", "marks")
+RELATIONS = ("parent", "depends_on", "blocks", "derived_from", "releases", "follows", "marks", "made")
 MODES = ("100644", "100755", "120000", "160000")
 CLASSES = ("content", "private")
 

@@ -101,7 +101,7 @@ class Bench:
             self.store.refresh()
             return batch.append(
                 Stepped(
-                    v=1, task=task, clock=1, time=self.now, actor=AGENT, tool="Edit", class_="edit",
+                    v=1, task=task, clock=1, time=self.now, actor=AGENT, tool="Edit", class_="edit", ok=True,
                     changes=changes(batch, task), coverage="partial" if reason else "scoped", coverage_reason=reason,
                 )
             )  # fmt: skip

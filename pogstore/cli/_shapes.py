@@ -92,6 +92,10 @@ SHAPES: Mapping[str, str] = {
         "{asked, nodes: [{id, type, title?, status?, kind?, task?, actor?, author?, time?, missing?, up?, down?, "
         "more_up?, more_down?}], edges: [{from, to, rel, paths?}]}"
     ),
+    "replay": (
+        "{ok, base: OID | null, onto, events: [{event, task, outcome, places: [{path, reason}], on?, commit?}], "
+        "uncovered: [EVENT_ID], recorded: [EVENT_ID], branch?, tip?, directory?, files?, left?: [{path, reason}]}"
+    ),
     "rollback": _PLAN,
     "undo": _PLAN,
     "push": f"{{remote, ok, dry_run, refs: [{_REF}], joined: [{_REF}], "

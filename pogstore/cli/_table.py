@@ -51,6 +51,7 @@ PORCELAIN: Mapping[str, Section] = {
         "env": "Show in which environment something was done: system, tools, lock files, variables",
         "lineage": "Show what a task, an event, a commit or a line comes from, and what rests on it",
         "trace": "Show which lines of a task, an event or an actor still stand, and what share of those it added",
+        "replay": "Apply the recorded effects of events again, in replay order, and check each of them, byte by byte",
     },
     "Taking out": {
         "rollback": "Take the effects of events, or of a task's tool calls, out of the work tree",

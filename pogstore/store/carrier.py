@@ -41,9 +41,9 @@ class Carried(NamedTuple):
 
 def carrier(sealed: Sealed, parents: Sequence[Oid], empty_tree: Oid = EMPTY_TREE) -> bytes:
     """Returns the raw commit of an event over the carriers of its parents, given in the order of `parents`."""
-    signature = _signature(sealed.event)
+    signed = signature(sealed.event)
     above = "".join([f"parent {oid}\n" for oid in parents])
-    head = f"tree {empty_tree}\n{above}author {signature}\ncommitter {signature}\n\n{subject(sealed)}\n\n"
+    head = f"tree {empty_tree}\n{above}author {signed}\ncommitter {signed}\n\n{subject(sealed)}\n\n"
     return head.encode() + sealed.canonical + b"\n"
 
 
@@ -127,9 +127,15 @@ def _escaped(text: str) -> str:
     return _HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
-def _signature(event: Event | Opaque) -> str:
+def signature(event: Event | Opaque) -> str:
+    """Returns who answers for an event, and when it was, as git writes an author."""
     person = (event.actor.on_behalf_of if event.actor else None) or NOBODY
-    return f"{_address(person)} {_seconds(event.time)} {_zone(event.offset)}"
+    return f"{_address(person)} {moment(event)}"
+
+
+def moment(event: Event | Opaque) -> str:
+    """Returns when an event was, as git writes it."""
+    return f"{_seconds(event.time)} {_zone(event.offset)}"
 
 
 @lru_cache(maxsize=256)

@@ -83,7 +83,9 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         f"trace {session}", "trace claude-code", "why brew.py:1",
         f"lineage {session}", f"lineage --up --depth 1 {event}", "lineage HEAD", "lineage --down brew.py:4",
         f"rollback --dry-run {event}", f"rollback {event}",
-        "undo --dry-run", "undo", "verify", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
+        "undo --dry-run", "undo", f"replay {event}", f"replay {event} --branch again",
+        f"replay {event} --into {tmp_path}/out",
+        "verify", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
     )  # fmt: skip
     for command in story:
         ask(command)

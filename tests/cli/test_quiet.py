@@ -20,7 +20,8 @@ READING = (
     "lineage", "lineage {task}", "lineage {event} --json", "lineage HEAD --dot", "lineage brew.py:4 --mermaid",
     "why brew.py:4", "why brew.py:1-9", "status", "status --json", "verify", "verify --json", "rollback -n {event}",
     "rollback --dry-run --json {task}", "undo --dry-run", "help", "help -a", "version", "local --list",
-    "push --dry-run {remote}", "env show now", "env diff {event} now --json",
+    "push --dry-run {remote}", "replay {event}", "replay --check --json {task}",
+    "env show now", "env diff {event} now --json",
 )  # fmt: skip
 WRITING = (
     "new x --intent y", "edit --tag z", "claim {other}", "release {other}", "start {other}", "note x", "decide x",

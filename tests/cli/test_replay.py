@@ -1,0 +1,117 @@
+"""`git pog replay` as people type it: what is printed, what it exits with, what it leaves.
+
+RC-38, RC-46, UC-33.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pogstore.history import replayed
+from tests.cli.conftest import Here
+from tests.conftest import Repo
+
+
+@pytest.fixture
+def task(here: Here, repo: Repo) -> str:
+    """A task with three recorded commands, two of them on one file."""
+    task = here.task("Mend it")
+    here("start", task)
+    for command in ("printf '1\\n2\\n3\\n' > f", "sed -i s/2/two/ f", "cp f g"):
+        here("run", "--", "sh", "-c", command)
+    return task
+
+
+def test_it_says_what_came_of_each_event(here: Here, task: str) -> None:
+    answer = here("replay")
+    lines = answer.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == ["applied"] * 3
+    assert lines[-1] == "3 events: 3 applied"
+    assert here("replay", task, "--check").stdout == answer.stdout
+    assert here("replay", "--all").stdout == answer.stdout
+    found = here("replay", "@{3}..", "--json").json
+    assert (found["ok"], found["recorded"], len(found["events"])) == (True, [], 2)
+
+
+def test_a_conflict_is_named_and_nothing_is_written(here: Here, repo: Repo, task: str) -> None:
+    repo.commit({"f": "one\n"}, "theirs")
+    answer = here("replay", "--onto", "HEAD", "--branch", "again", status=1)
+    assert "f: recreated-since: something else stands there now" in answer.stdout
+    assert "which was not applied" in answer.stdout
+    assert answer.stderr == "nothing was written; '--partial' leaves out what cannot be applied\n"
+    assert repo.git("for-each-ref", "refs/heads/again") == ""
+    answer = here("replay", "--onto", "HEAD", "--branch", "again", "--partial", "--json", status=1)
+    assert (answer.json["ok"], answer.json["branch"]) == (False, "again")
+    assert repo.git("show", "again:f") == "one"
+
+
+def test_a_branch_and_a_directory_are_made(here: Here, repo: Repo, tmp_path: Path, task: str) -> None:
+    status = repo.git("status", "--porcelain")
+    made = here("replay", "--branch", "again", "--json").json
+    assert made["tip"] == repo.git("rev-parse", "again") == made["events"][-1]["commit"]
+    assert (made["base"], len(made["recorded"])) == (repo.git("rev-parse", "HEAD"), 1)
+    said = here("replay", "--into", str(tmp_path / "out")).stdout
+    assert f"3 files in '{tmp_path / 'out'}'" in said
+    assert (tmp_path / "out" / "g").read_text() == "1\ntwo\n3\n"
+    assert repo.git("status", "--porcelain") == status
+    log = here("log", task, "--json").json
+    assert [event["kind"] for event in log[:2]] == ["replayed", "replayed"]
+    assert here("replay").stdout.endswith("3 events: 3 applied\n"), "replays are not replayed"
+
+
+def test_it_goes_on_after_a_kill(here: Here, repo: Repo, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        """Stands for a kill."""
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replayed, "record", die)
+        here("replay", "--branch", "again", status=128)
+    assert here("replay", "--resume", "--json").json["branch"] == "again"
+    assert repo.git("rev-list", "--count", "main..again") == "3"
+    assert here("replay", "--resume", status=128).stderr.startswith("error: no unfinished replay")
+    with monkeypatch.context() as patch:
+        patch.setattr(replayed, "record", die)
+        here("replay", "--into", "../out/x", status=128)
+    assert "3 files in" in here("replay", "--resume", "--into", "../out/x").stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "said"),
+    [
+        (("--branch", "a", "--into", "b"), 129, "cannot be combined"),
+        (("--check", "--branch", "a"), 129, "cannot be combined"),
+        (("--resume", "--onto", "HEAD"), 129, "cannot be combined"),
+        (("--all", "@"), 129, "cannot be combined"),
+        (("--branch", "main"), 1, "a branch 'main' exists already"),
+        (("--branch", "a..b"), 128, "is no name for a branch"),
+        (("--into", ".git/x"), 128, "is inside the git directory"),
+        (("--into", "."), 1, "is not empty"),
+        (("--onto", "nowhere"), 128, "no revision matches 'nowhere'"),
+        (("@{1}..",), 128, "no recorded change"),
+        (("@{9999}",), 128, "no event matches"),
+    ],
+)
+def test_what_is_refused(here: Here, repo: Repo, task: str, given: tuple[str, ...], status: int, said: str) -> None:
+    """An empty range is an error, too."""
+    before = repo.git("for-each-ref")
+    assert said in here("replay", *given, status=status).stderr
+    assert repo.git("for-each-ref") == before
+
+
+def test_without_an_active_task_somebody_has_to_name_one(here: Here) -> None:
+    assert "no active task" in here("replay", status=128).stderr
+    assert "no recorded change" in here("replay", here.task("Nothing yet"), status=128).stderr
+
+
+def test_what_is_printed_is_escaped(here: Here, repo: Repo) -> None:
+    task = here.task("Odd")
+    here("start", task)
+    here("run", "--", "sh", "-c", "printf x > $(printf 'a\\033[31mb')")
+    repo.commit({"other": "x\n"})
+    answer = here("replay")
+    assert "\033" not in answer.stdout
+    assert json.loads(here("replay", "--json").stdout)["ok"]
