@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pogstore.draft import FileVersion
 from pogstore.history.names import Named
-from pogstore.history.plans import Done, Plan
+from pogstore.history.plans import Done, Plan, Terms
 from pogstore.history.rollback import apply_rollback, apply_undo, plan_rollback, plan_undo
 from pogstore.model import Actor, Change, Definition, EventId, Sealed, Side, Stepped, TaskId
 from pogstore.store.batch import Batch
@@ -165,6 +165,10 @@ class Bench:
     def plan(self, *names: EventId | TaskId) -> Plan:
         """Plans a rollback of some events or tasks."""
         return plan_rollback(self.store, [self.named(name) for name in names])
+
+    def plan_just(self, *names: EventId | TaskId) -> Plan:
+        """Plans a rollback without looking for further events."""
+        return plan_rollback(self.store, [self.named(name) for name in names], terms=Terms(widen="no"))
 
     def named(self, name: str) -> Named:
         return Named(TaskId(name)) if "-" in name else Named(self.store.event(EventId(name)).event.task, EventId(name))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 import msgspec
@@ -70,16 +70,26 @@ def _digest(_context: click.Context, _option: click.Parameter, given: str | None
     raise click.BadParameter("not a digest that '--dry-run' printed (at least twelve of its hex digits)")
 
 
-def show_plan(plan: Plan, as_json: bool) -> int:
+class Advice(NamedTuple):
+    """What to do about a plan that cannot be carried out: for people, and as a command that is ready to run."""
+
+    lines: tuple[str, ...] = ()
+    command: str | None = None
+
+
+def show_plan(plan: Plan, as_json: bool, advice: Advice = Advice()) -> int:  # noqa: B008 - a value that nobody can change
     """Prints a plan, or what stands in its way; returns the exit status."""
     status = 1 if plan.obstacles else 0
     if as_json:
-        echo_json(_value(plan) | {"events": []})
+        echo_json(_value(plan, advice.command) | {"events": []})
         return status
     for write in plan.writes:
         echo(f"would {verb(write)} {raw_path_text(_raw(write))}")
     for obstacle in plan.obstacles:
         echo(_obstacle_line(obstacle))
+    _say_conflicts(plan, "would take")
+    for line in advice.lines:
+        tell(line)
     _say_rest(plan)
     if plan.obstacles:
         tell("nothing was written")
@@ -95,6 +105,7 @@ def show_done(done: Done, as_json: bool) -> int:
         return 0
     for write in done.plan.writes:
         echo(f"{verb(write)}d {raw_path_text(_raw(write))}")
+    _say_conflicts(done.plan, "took")
     _say_rest(done.plan)
     for sealed in done.events:
         echo(f"event {sealed.event_id[:SHORT]} of task {sealed.event.task}")
@@ -110,6 +121,15 @@ def verb(write: Write) -> str:
     return "delete" if write.after is None else "update"
 
 
+def _say_conflicts(plan: Plan, took: str) -> None:
+    for kept in plan.kept:
+        echo(f"kept as it is: {_obstacle_line(kept)}")
+    for clash in plan.clashes:
+        path = raw_path_text(clash.path.encode("utf-8", "surrogateescape"))
+        why = REASONS.get(clash.reason, "it is in the way")
+        echo(f"{took} the older side: {path}: {why} (event {clash.event[:SHORT]})")
+
+
 def _say_rest(plan: Plan) -> None:
     for left in plan.left:
         tell(f"left as it is: {path_text(left.path)}: {safe(left.reason)}; remove or restore it by hand")
@@ -117,7 +137,7 @@ def _say_rest(plan: Plan) -> None:
         tell(f"skipped {counted(plan.skipped, 'change')} outside the repository")
     if plan.uncovered:
         tell(f"not covered: {counted(len(plan.uncovered), 'tool call')} that may have done more than was recorded")
-    if not plan.writes and not plan.obstacles and not plan.left:
+    if not plan.writes and not plan.obstacles and not plan.left and not plan.kept:
         tell(NOTHING)
 
 
@@ -132,7 +152,7 @@ def _raw(write: Write) -> bytes:
     return write.path.encode("utf-8", "surrogateescape")
 
 
-def _value(plan: Plan) -> Value:
+def _value(plan: Plan, command: str | None = None) -> Value:
     return {
         "ok": not plan.obstacles,
         "plan": digest_of(plan),
@@ -140,11 +160,22 @@ def _value(plan: Plan) -> Value:
         "targets": [target for own in plan.tasks for target in own.targets],
         "writes": [{"path": _plain(path_of(_raw(write))), "action": verb(write)} for write in plan.writes],
         "outcomes": [_plain(outcome) for own in plan.tasks for outcome in own.outcomes],
-        "conflicts": [obstacle._asdict() | {"path": _plain(obstacle.path)} for obstacle in plan.obstacles],
+        "conflicts": [_obstacle_value(obstacle) for obstacle in plan.obstacles],
+        "cascade": None if plan.cascade is None else plan.cascade._asdict() | {"command": command},
+        "kept": [_obstacle_value(obstacle) for obstacle in plan.kept],
+        "older_side": [
+            {"path": _plain(path_of(clash.path.encode("utf-8", "surrogateescape"))), "reason": clash.reason}
+            | {"event": clash.event}
+            for clash in plan.clashes
+        ],
         "skipped": plan.skipped,
         "left": [{"path": _plain(left.path), "reason": left.reason} for left in plan.left],
         "uncovered": list(plan.uncovered),
     }
+
+
+def _obstacle_value(obstacle: Obstacle) -> Value:
+    return obstacle._asdict() | {"path": _plain(obstacle.path)}
 
 
 def _plain(value: object) -> object:

@@ -20,9 +20,11 @@ TASK = (
     "reviews: [{event_id, actor, verdict, …}], reason, outcome, first_time, last_time, event_count, "
     "flagged: [{event, reason}], incomplete?, events?: [" + EVENT + "]}"
 )
+_CONFLICT = "{path, reason, event, later: [EVENT_ID]}"
 _PLAN = (
     "{ok, plan: DIGEST, tasks: [TASK_ID], targets: [EVENT_ID], writes: [{path, action}], outcomes: [{event, outcome}], "
-    "conflicts: [{path, reason, event, later}], skipped, uncovered: [EVENT_ID], "
+    "conflicts: [" + _CONFLICT + "], cascade: {events: [EVENT_ID], found, command} | null, kept: [" + _CONFLICT + "], "
+    "older_side: [{path, reason, event}], skipped, uncovered: [EVENT_ID], "
     "left: [{path, reason}], events: [EVENT_ID]}"
 )
 _REF = "{ref, task, outcome, old?, new?, reason?}"
@@ -96,7 +98,7 @@ SHAPES: Mapping[str, str] = {
         "{ok, base: OID | null, onto, events: [{event, task, outcome, places: [{path, reason}], on?, commit?}], "
         "uncovered: [EVENT_ID], recorded: [EVENT_ID], branch?, tip?, directory?, files?, left?: [{path, reason}]}"
     ),
-    "rollback": _PLAN,
+    "rollback": _PLAN + " | {directory, conflicts: [{path, reason, event, merged}]}",
     "undo": _PLAN,
     "push": f"{{remote, ok, dry_run, refs: [{_REF}], joined: [{_REF}], "
     "refused: [{task, places: [{blob, where, line, kind}]}], local}",

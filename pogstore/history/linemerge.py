@@ -6,6 +6,7 @@ goes (`git merge-file` calls that a conflict; see `docs/decisions/0006-adjacent-
 in as a function.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -13,6 +14,10 @@ from pogstore.history.lines import split
 
 Hunks = Sequence[tuple[int, int, int, int]]
 Diff = Callable[[bytes, bytes], Hunks]
+SIZE = 7
+MARKS = ((b"<", b" ours"), (b"|", b" base"), (b"=", b""), (b">", b" theirs"))
+"""The signs of the conflict markers in their order, and what stands behind each."""
+_RUN = re.compile(rb"^([<|=>])\1{6,}", re.MULTILINE)
 SNIFFED = 8000
 """Bytes in which a NUL makes a content binary, as in git."""
 
@@ -60,6 +65,41 @@ def merge(base: bytes, ours: bytes, theirs: bytes, hunks: Diff) -> bytes | None:
         found += [*old[at : region.start], *lines]
         at = region.end
     return _joined(found + old[at:])
+
+
+def marked(base: bytes, ours: bytes, theirs: bytes, hunks: Diff) -> bytes:
+    """Returns the merge of three texts with conflict markers as git's style `diff3` has them around what conflicts."""
+    old, size = split(base), marker_size(base, ours, theirs)
+    end = b"\r\n" if ours.partition(b"\n")[0].endswith(b"\r") else b"\n"
+    found: list[bytes] = []
+    at = 0
+    for region in _regions(_edits(split(ours), hunks(base, ours)), _edits(split(theirs), hunks(base, theirs))):
+        lines = _settled(old, region)
+        if lines is None:
+            mine, other = (_changed(old, region, edits) for edits in (region.ours, region.theirs))
+            texts: tuple[list[bytes], ...] = (mine, old[region.start : region.end], other, [])
+            marks = [mark * size + label + end for mark, label in MARKS]
+            lines = [line for mark, text in zip(marks, texts, strict=True) for line in (mark, *text)]
+        found += [*old[at : region.start], *lines]
+        at = region.end
+    return _joined(found + old[at:])
+
+
+def marker_size(*texts: bytes) -> int:
+    """Returns how long conflict markers must be so that no line of some texts begins like one: seven, as in git."""
+    return max(SIZE, *(1 + _longest_run(text) for text in texts))
+
+
+def has_markers(text: bytes, size: int) -> bool:
+    """Says whether a line of a text begins like a conflict marker of a size."""
+    marks = tuple(mark * size for mark, _ in MARKS)
+    return any(line.startswith(marks) for line in split(text))
+
+
+def _longest_run(text: bytes) -> int:
+    """Returns the length of the longest row of one marker sign at the start of a line, if it is as long as a marker."""
+    runs = (len(found[0]) for found in _RUN.finditer(text))
+    return max(runs, default=0)
 
 
 def is_taken_out(before: bytes, after: bytes, now: bytes, hunks: Diff) -> bool:

@@ -30,6 +30,19 @@ class PathHistory:
         place = self._places[path].get(sealed.event_id)
         return [] if place is None else events[place + 1 :]
 
+    def after_on(self, paths: Iterable[bytes], sealed: Sealed) -> list[Sealed]:
+        """Returns the events on any of some paths that come after one of them, in replay order.
+
+        On a path that the event itself did not touch these are the ones that come after it in replay order.
+        """
+        found: dict[EventId, Sealed] = {}
+        for path in paths:
+            events = self._all(path)
+            place = self._places[path].get(sealed.event_id)
+            later = [each for each in events if _key(each) > _key(sealed)] if place is None else events[place + 1 :]
+            found |= {each.event_id: each for each in later}
+        return replay_order(found.values())
+
     def moves(self, path: Path, sealed: Sealed) -> list[str]:
         """Returns the names to which events after one have moved a file, in order."""
         names: list[str] = []
@@ -87,3 +100,7 @@ class PathHistory:
                 if change.from_ is not None and path_bytes(change.from_) == name and to is not None:
                     return to, sealed
         return None
+
+
+def _key(sealed: Sealed) -> tuple[int, EventId]:
+    return sealed.event.clock, sealed.event_id

@@ -1,6 +1,6 @@
 """What an operation on the work tree would do, and what it did, as values: they can be printed, refused or tested."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -8,6 +8,10 @@ from pogstore import digest
 from pogstore.draft import FileVersion
 from pogstore.model import EventId, Outcome, Path, Sealed, TaskId
 from pogstore.work.writer import Write
+
+Widen = Literal["say", "take", "no"]
+Found = Literal["smallest", "clean", "none", "unknown"]
+Conflicts = Literal["refuse", "keep", "take"]
 
 
 class Effect(NamedTuple):
@@ -40,6 +44,32 @@ class Obstacle(NamedTuple):
     later: tuple[EventId, ...]
 
 
+class Clash(NamedTuple):
+    """A path on which the older side was taken in spite of a conflict, and what stood against each other there.
+
+    `base` is what the event left, `ours` what is there now, `theirs` what would be there without the targets. A base
+    whose content is not here counts as none.
+    """
+
+    path: str
+    reason: str
+    event: EventId
+    base: FileVersion | None
+    ours: FileVersion | None
+    theirs: FileVersion | None
+
+
+class Cascade(NamedTuple):
+    """Further events that go as well, so that nothing stands in the way.
+
+    `found` says how sure it is: the `smallest` there is; a `clean` one, of which none can be left out, or so it seems,
+    since the search was given up; `none` if no event helps; `unknown` if it was given up before one was found.
+    """
+
+    events: tuple[EventId, ...]
+    found: Found
+
+
 class Left(NamedTuple):
     """A path that is left as it is, because another file system would read its name otherwise, and why."""
 
@@ -63,6 +93,23 @@ class Plan(NamedTuple):
     skipped: int = 0
     uncovered: tuple[EventId, ...] = ()
     left: tuple[Left, ...] = ()
+    kept: tuple[Obstacle, ...] = ()
+    clashes: tuple[Clash, ...] = ()
+    cascade: Cascade | None = None
+
+
+class Terms(NamedTuple):
+    """How far a rollback goes, and what it does about conflicts.
+
+    `widen`: look for further events that stand in the way and name them (`say`), take them as well, or do not look.
+    `conflicts`: nothing is written (`refuse`), those paths stay as they are (`keep`), or they get the older side whole.
+    `paths`, if given, are the only ones that count; a file that moved counts under either name.
+    """
+
+    widen: Widen = "say"
+    conflicts: Conflicts = "refuse"
+    paths: frozenset[bytes] | None = None
+    subtasks: bool = False
 
 
 class Done(NamedTuple):

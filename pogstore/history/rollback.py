@@ -4,58 +4,53 @@ Planning reads and gives a value; only `apply_rollback` and `apply_undo` write, 
 rules per path are in `takeout.py`, for people in `docs/explanation/rollback.md`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from pogstore import state
+from pogstore.draft import FileVersion
 from pogstore.errors import Incomplete, NotFound
-from pogstore.history.blame import effective_times
-from pogstore.history.names import Named
-from pogstore.history.operations import UNDO, Manner, carry_out, last_operation, standing
-from pogstore.history.pathhistory import PathHistory
-from pogstore.history.plans import Done, Effect, Left, Obstacle, Plan, TaskPlan
-from pogstore.history.takeout import APPLIED, IDENTICAL, SKIPPED, Case, put_back, spelled, take_out
-from pogstore.history.tree import Obstructed, Tree
-from pogstore.model import (
-    Change,
-    EventId,
-    Opaque,
-    Outcome,
-    Ran,
-    Restored,
-    RolledBack,
-    Sealed,
-    Slice,
-    Stepped,
-    TaskId,
-)
-from pogstore.store.content import path_bytes, path_of
+from pogstore.history import cascade
+from pogstore.history.operations import UNDO, Manner, carry_out, last_operation
+from pogstore.history.planning import Ground, Planning, Progress, ground, selected, untold
+from pogstore.history.plans import Cascade, Done, Obstacle, Plan, Terms
+from pogstore.history.targets import Names, Order, asked_for, changes_of, is_uncovered, whole_event
+from pogstore.model import EventId, Restored, RolledBack, Sealed
 from pogstore.store.store import Store
-from pogstore.work.paths import misspelling
 from pogstore.work.tasks import By
 
-CONFLICTED = "conflicted"
-Progress = Callable[[int, int], None]
+__all__ = ["apply_rollback", "apply_undo", "plan_rollback", "plan_undo"]
+
+MOST_CHANGES = 20_000
+"""Changes that may be planned while looking for the smallest cascade: some seconds at most."""
+FEWEST_PLANS, MOST_PLANS = 8, 500
+"""Plans that may be made for it, however many changes or however few each of them has."""
 
 
-def _untold(_done: int, _total: int) -> None:
-    """Progress that nobody waits for."""
-
-
-def plan_rollback(store: Store, named: Sequence[Named], progress: Progress = _untold) -> Plan:
+def plan_rollback(
+    store: Store,
+    named: Names,
+    progress: Progress = untold,
+    terms: Terms = Terms(),  # noqa: B008 - a value that nobody can change
+    resolved: Mapping[str, FileVersion | None] = {},
+) -> Plan:
     """Returns the plan that takes the named events, and what tool calls did for the named tasks, out of the work tree.
 
     The order in which they are named means nothing: the newest goes first, in the order in which blame takes them.
-    `progress` is told how many changes are planned, and of how many, after each.
+    `progress` is told how many changes are planned, and of how many, after each. `resolved` is what somebody made of
+    the paths on which the older side would be taken.
     Raises `NotFound` for a name without a recorded change, and `Incomplete` where a newer reader is needed.
     """
     with store.one_moment():
-        asked = _asked_for(store, named)
-        targets = [sealed for sealed in asked if _changes(sealed)]
-        planning = _Planning(store, targets, progress)
-        for sealed in reversed(targets):
-            planning.take_out(sealed)
-        uncovered = tuple(sealed.event_id for sealed in asked if _is_uncovered(sealed))
-        return planning.plan()._replace(uncovered=uncovered)
+        asked = asked_for(store, named, subtasks=terms.subtasks)
+        targets = _touching(asked, terms)
+        on = ground(store, targets)
+        plan = _planned(on, targets, terms, progress, resolved)
+        if plan.obstacles and terms.widen != "no" and terms.conflicts == "refuse":
+            found = _cascade(on, targets, plan, terms)
+            if terms.widen == "take" and found.found in ("smallest", "clean"):
+                plan = _planned(on, _with(Order(store), targets, found.events), terms, progress)
+            plan = plan._replace(cascade=found)
+        uncovered = tuple(sealed.event_id for sealed in asked if is_uncovered(sealed))
+        return plan._replace(uncovered=uncovered)
 
 
 def plan_undo(store: Store, worktree: str | None) -> Plan:
@@ -65,7 +60,7 @@ def plan_undo(store: Store, worktree: str | None) -> Plan:
     """
     with store.one_moment():
         targets = last_operation(store, worktree)
-        planning = _Planning(store, targets)
+        planning = Planning(ground(store, targets), targets)
         for sealed in reversed(targets):
             planning.put_back(sealed)
         return planning.plan()
@@ -81,144 +76,64 @@ def apply_undo(store: Store, plan: Plan, by: By) -> Done:
     return carry_out(store, plan, by, Manner(Restored, UNDO))
 
 
-class _Planning:
-    """A plan while it is made: the tree as it would be, what came of each target, what stands in the way."""
+def _touching(asked: Sequence[Sealed], terms: Terms) -> list[Sealed]:
+    """Returns the events with changes that count; raises `NotFound` if there are none."""
+    found = [sealed for sealed in asked if any(selected(change, terms) for change in changes_of(sealed))]
+    if not found:
+        raise NotFound("recorded change", "--path", "'git pog diff' shows which paths an event changed")
+    return found
 
-    def __init__(self, store: Store, targets: Sequence[Sealed], progress: Progress = _untold) -> None:
-        self._store, self._targets, self._tree = store, targets, Tree(store)
-        self._progress, self._done = progress, 0
-        self._total = sum(len(_changes(sealed)) for sealed in targets)
-        self._came_of: dict[EventId, list[str]] = {sealed.event_id: [] for sealed in targets}
-        self._obstacles: list[Obstacle] = []
-        self._left: dict[Left, None] = {}
-        self._skips = 0
-        paths = [path_bytes(change.path) for sealed in targets for change in _changes(sealed)]
-        known = [path for path in paths if path is not None]
-        self._history = PathHistory(store, known)
-        self._tree.conversion.look_up(path.decode("utf-8", "surrogateescape") for path in known)
 
-    def take_out(self, sealed: Sealed) -> None:
-        """Plans the inverse of one target."""
-        for change in _changes(sealed):
+def _planned(
+    on: Ground,
+    targets: Sequence[Sealed],
+    terms: Terms,
+    progress: Progress = untold,
+    resolved: Mapping[str, FileVersion | None] = {},
+) -> Plan:
+    """Plans to take some events out; with conflicts to be kept, again without those paths, until none is left."""
+    kept: frozenset[str] = frozenset()
+    told: dict[Obstacle, None] = {}
+    while True:
+        planning = Planning(on, targets, terms, progress, kept)
+        for sealed in reversed(targets):
+            planning.take_out(sealed)
+        planning.resolve(resolved)
+        plan = planning.plan()
+        if terms.conflicts != "keep":
+            return plan
+        grown = planning.kept | planning.obstructed
+        told |= dict.fromkeys(plan.obstacles)
+        if grown == kept:
+            return plan._replace(kept=tuple(told))
+        kept = grown
+
+
+def _cascade(on: Ground, targets: Sequence[Sealed], plan: Plan, terms: Terms) -> Cascade:
+    """Looks for the fewest further events with which nothing stands in the way."""
+    order = Order(on.store)
+    removable: dict[EventId, bool] = {}
+
+    def obstacles(added: Collection[EventId]) -> list[cascade.Blocked]:
+        wider = _with(order, targets, added)
+        planned = _planned(on, wider, terms) if added else plan
+        return [_blocked(each) for each in planned.obstacles]
+
+    def _blocked(obstacle: Obstacle) -> cascade.Blocked:
+        return cascade.Blocked(obstacle.event, frozenset(filter(is_removable, obstacle.later)))
+
+    def is_removable(event_id: EventId) -> bool:
+        if event_id not in removable:
             try:
-                case = self._case(sealed, change)
-                self._came_of[sealed.event_id].append(SKIPPED if self._leave(case) else take_out(case))
-            except Obstructed as fault:
-                self._obstruct(sealed, fault)
-            self._done += 1
-            self._progress(self._done, self._total)
+                removable[event_id] = any(map(changes_of, whole_event(on.store, event_id)))
+            except Incomplete:
+                removable[event_id] = False
+        return removable[event_id]
 
-    def _leave(self, case: Case) -> bool:
-        """Leaves a file as it is if its name could be read otherwise elsewhere; says whether it does."""
-        names = (spelled(case.change.path), spelled(case.change.from_), *case.names)
-        reasons = {name: reason for name in names if name is not None and (reason := misspelling(name)) is not None}
-        left = [Left(path_of(name.encode("utf-8", "surrogateescape")), reason) for name, reason in reasons.items()]
-        self._left.update(dict.fromkeys(left))
-        self._skips += bool(left)
-        return bool(left)
-
-    def _case(self, sealed: Sealed, change: Change) -> Case:
-        names = self._history.moves(change.path, sealed)
-        return Case(self._store, self._tree, sealed, change, names, lambda: self._history.told(change, names, sealed))
-
-    def put_back(self, sealed: Sealed) -> None:
-        """Plans what was before one event of an operation of ours."""
-        for change in _changes(sealed):
-            try:
-                put_back(self._store, self._tree, sealed, change)
-                self._came_of[sealed.event_id].append(APPLIED)
-            except Obstructed as fault:
-                self._obstruct(sealed, fault)
-
-    def plan(self) -> Plan:
-        """Returns the whole plan, compared with the work tree as the writer would do it."""
-        effects = self._tree.effects()
-        writes, blocked = ((), []) if self._obstacles else self._tree.writes(effects)
-        for fault in blocked:
-            self._obstruct(self._tree.cause(fault.path), fault)
-        tasks = dict.fromkeys(sealed.event.task for sealed in self._targets)
-        plans = tuple(self._for_task(task, effects) for task in tasks)
-        skipped = sum(results.count(SKIPPED) for results in self._came_of.values()) - self._skips
-        own = () if self._obstacles else writes
-        plan = Plan(plans, own, tuple(self._obstacles), self._tree.unchanged(), skipped)
-        return plan._replace(left=tuple(self._left))
-
-    def _for_task(self, task: TaskId, effects: Sequence[Effect]) -> TaskPlan:
-        own = [sealed.event_id for sealed in self._targets if sealed.event.task == task]
-        outcomes = tuple(Outcome(event=event_id, outcome=_outcome(self._came_of[event_id])) for event_id in own)
-        its = tuple(effect for effect in effects if self._tree.cause(effect.path).event.task == task)
-        return TaskPlan(task, tuple(own), outcomes, its)
-
-    def _obstruct(self, sealed: Sealed, fault: Obstructed) -> None:
-        self._came_of[sealed.event_id].append(CONFLICTED)
-        path = fault.path.encode("utf-8", "surrogateescape")
-        later = standing(self._history.after(path, sealed))
-        others = tuple(event_id for event_id in later if event_id not in self._came_of)
-        self._obstacles.append(Obstacle(path_of(path), fault.reason, sealed.event_id, others))
+    each = max(1, sum(len(changes_of(sealed)) for sealed in targets))
+    return cascade.find(obstacles, most=min(max(FEWEST_PLANS, MOST_CHANGES // each), MOST_PLANS))
 
 
-def _asked_for(store: Store, named: Iterable[Named]) -> list[Sealed]:
-    """Returns the events named, and the tool calls of the tasks named, in the order in which blame takes them."""
-    wanted: set[EventId] = set()
-    tasks: set[TaskId] = set()
-    for name in named:
-        found = _named_event(store, name.event_id) if name.event_id is not None else _named_task(store, name.task)
-        if not any(map(_changes, found)):
-            raise NotFound("recorded change", name.event_id or name.task, "'git pog log' shows what events changed")
-        wanted |= {sealed.event_id for sealed in found}
-        tasks.add(name.task)
-    events = [sealed for task in sorted(tasks) for sealed in store.events(task)]
-    return [sealed for _, sealed in effective_times(events) if sealed.event_id in wanted]
-
-
-def _is_uncovered(sealed: Sealed) -> bool:
-    event = sealed.event
-    return isinstance(event, Stepped | Ran) and (event.coverage == "none" or event.effects == "outside")
-
-
-def _named_task(store: Store, task: TaskId) -> list[Sealed]:
-    """Returns the tool calls of a task, each told once."""
-    whole = state.whole(store.events(task))
-    if any(isinstance(sealed.event, Opaque) for sealed in whole.events):
-        raise Incomplete(f"task '{task}'", state.NEEDS_NEWER)
-    if whole.partial:
-        raise Incomplete(f"task '{task}'", "parts of an event are not here")
-    return [sealed for sealed in state.distinct(whole.events).used if isinstance(sealed.event, Stepped | Ran)]
-
-
-def _named_event(store: Store, event_id: EventId) -> list[Sealed]:
-    """Returns an event with the parts that apply together with it."""
-    sealed = store.event(event_id)
-    if isinstance(sealed.event, Opaque):
-        raise Incomplete(f"event '{event_id}'", state.NEEDS_NEWER)
-    if sealed.event.part is None:
-        return [sealed]
-    group = [sealed]
-    events = state.whole(store.events(sealed.event.task)).events
-    for other in events:
-        if _is_next(group[-1], other):
-            group.append(other)
-    for other in reversed(events):
-        if _is_next(other, group[0]):
-            group.insert(0, other)
-    if len(group) != sealed.event.part.of:
-        raise Incomplete(f"event '{event_id}'", "parts of it are not here")
-    return group
-
-
-def _is_next(one: Sealed, other: Sealed) -> bool:
-    """Whether an event is the part that follows another."""
-    if type(one.event) is not type(other.event) or one.event_id not in other.event.parents:
-        return False
-    part, following = (getattr(sealed.event, "part", None) for sealed in (one, other))
-    return part is not None and following == Slice(n=part.n + 1, of=part.of)
-
-
-def _changes(sealed: Sealed) -> tuple[Change, ...]:
-    changes: tuple[Change, ...] = getattr(sealed.event, "changes", ())
-    return changes
-
-
-def _outcome(results: Sequence[str]) -> str:
-    """Returns what came of an event, from what came of its changes."""
-    return next((result for result in (CONFLICTED, APPLIED, SKIPPED) if result in results), IDENTICAL)
+def _with(order: Order, targets: Sequence[Sealed], added: Collection[EventId]) -> list[Sealed]:
+    """Returns the targets with further events, each with its parts, in the order in which blame takes them."""
+    return order.of([*targets, *(part for event_id in added for part in whole_event(order.store, event_id))])

@@ -11,6 +11,7 @@ from pogstore.draft import FileVersion
 from pogstore.errors import NotFound
 from pogstore.history.blame import BEFORE_UNSEEN
 from pogstore.history.linemerge import is_binary, is_nearer, is_taken_out, merge
+from pogstore.history.plans import Clash
 from pogstore.history.tree import Obstructed, Tree
 from pogstore.model import BlobId, Change, Path, Redacted, Sealed, Side
 from pogstore.store.content import blob_id, path_bytes
@@ -21,6 +22,13 @@ DIFF = partial(line_hunks, slide=False)
 """Lines as git's own merge compares them."""
 SYMLINK, SUBMODULE = "120000", "160000"
 APPLIED, IDENTICAL, SKIPPED = "applied", "identical", "skipped"
+ONE_SIDED = (
+    *("overlap", "edited-since-create", "deleted-since", "recreated-since", "renamed-since", "binary", "link-changed"),
+    *("type-changed", "content-absent", "content-erased", "content-omitted"),
+)
+"""The conflicts in which a path can have the older side whole, if that is here."""
+WITHOUT_LINES = ("binary", "link-changed", "type-changed", "content-absent", "content-erased", "content-omitted")
+"""The conflicts in which no lines stand against each other."""
 ENCODING_LOST = "encoding"
 """Why an event's coverage is partial if the bytes of a file were lost on the way to the recorded text."""
 
@@ -75,6 +83,26 @@ def take_out(case: Case) -> str:
         raise Obstructed(older, "recreated-since")
     tree.move(path, older, _inverse(case, path), case.cause)
     return APPLIED
+
+
+def take_older(case: Case, fault: Obstructed) -> Clash:
+    """Plans the older side of a change whole, in spite of a conflict; returns what stood against each other.
+
+    Raises the fault where there is no older side, or nothing may be written.
+    """
+    if fault.reason not in ONE_SIDED:
+        raise fault
+    tree, change, path, older = case.tree, case.change, spelled(case.change.path), spelled(case.change.from_)
+    before = _version(case.store, fault.path, change.before)
+    base, ours = _find_version(case.store, change.after), tree.now(fault.path)
+    home = fault.path if older is None or path is None or None in (change.before, change.after) else older
+    if home == fault.path:
+        tree.put(home, before, case.cause)
+        if fault.reason == "recreated-since" and path is not None and path != home:
+            tree.put(path, None, case.cause)
+    else:
+        tree.move(fault.path, home, before, case.cause)
+    return Clash(home, fault.reason, case.cause.event_id, base, ours, before)
 
 
 def put_back(store: Store, tree: Tree, cause: Sealed, change: Change) -> None:
@@ -145,6 +173,11 @@ def _find(store: Store, side: Side | None) -> bytes | None:
         return store.read_content(side.blob)
     except NotFound:
         return None
+
+
+def _find_version(store: Store, side: Side | None) -> FileVersion | None:
+    data = _find(store, side)
+    return None if side is None or data is None else FileVersion(mode=side.mode, data=data)
 
 
 def _check_mergeable(path: str, modes: Sequence[str]) -> None:

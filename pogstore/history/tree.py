@@ -4,6 +4,7 @@ Reads; writes nothing. Knows no events beyond the one that is the cause of a cha
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import NamedTuple
 
 from pogstore.draft import FileVersion
@@ -47,6 +48,12 @@ class Tree:
         self._planned: dict[str, FileVersion | None] = {}
         self._origin: dict[str, str] = {}
         self._cause: dict[str, Sealed] = {}
+
+    def anew(self) -> "Tree":
+        """Returns the tree with nothing planned; what was read of it is not read again."""
+        tree = copy(self)
+        tree._planned, tree._origin, tree._cause = {}, {}, {}
+        return tree
 
     def now(self, path: str) -> FileVersion | None:
         """Returns what a path holds in the plan so far; raises `Obstructed` if that is not to be read."""

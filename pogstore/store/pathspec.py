@@ -12,9 +12,10 @@ from pogstore.store.gitcli import Git
 _ANY_NAME = ("-c", "core.protectNTFS=false", "-c", "core.protectHFS=false")
 
 
-def matching(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str]) -> set[bytes]:
-    """Returns those of some paths that pathspecs choose, as `git ls-files` would at the root of the work tree.
+def matching(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str], cwd: Path | None = None) -> set[bytes]:
+    """Returns those of some paths that pathspecs choose, as `git ls-files` would in a directory of the work tree.
 
+    That is the root of the work tree if none is given.
     No pathspec chooses a path that no index may hold. Raises `GitFailed` for a pathspec that git does not understand.
     """
     rest = {path for path in paths if _may_be_named(path)}
@@ -23,17 +24,20 @@ def matching(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str]) -> set[
     first = True
     while rest or first:  # no index holds a file and a directory of one name
         above = {folder for path in rest for folder in _folders(path)}
-        found |= _listed(git, rest - above, pathspecs, oid)
+        found |= _listed(git, rest - above, pathspecs, oid, cwd)
         rest, first = rest & above, False
     return found
 
 
-def _listed(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str], oid: bytes) -> set[bytes]:
+def _listed(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str], oid: bytes, cwd: Path | None) -> set[bytes]:
+    here = ("-C", str(cwd)) if cwd is not None else ()
     with tempfile.TemporaryDirectory(prefix="pog-") as scratch:
         place = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
         lines = b"".join(b"100644 %b\t%b\0" % (oid, path) for path in paths)
         git.run(*_ANY_NAME, "update-index", "-z", "--index-info", stdin=lines, env=place)
-        return set(git.run("ls-files", "-z", "--", *pathspecs, env=place).stdout.split(b"\0")[:-1])
+        return set(
+            git.run(*here, "ls-files", "-z", "--full-name", "--", *pathspecs, env=place).stdout.split(b"\0")[:-1]
+        )
 
 
 def _folders(path: bytes) -> list[bytes]:
