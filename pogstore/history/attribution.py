@@ -12,9 +12,11 @@ from functools import partial
 from typing import NamedTuple
 
 from pogstore.errors import NotFound
+from pogstore.history.claims import marked, unmarked
 from pogstore.history.explanation import Differ, Explanation, runs
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep
+from pogstore.history.vectors import AT_HAND as LISTS_AT_HAND
 from pogstore.history.vectors import UNKNOWN, Hunks, Key, Owner, Vector, Vectors, Version
 from pogstore.history.written import Place, Written
 
@@ -55,14 +57,19 @@ class Attribution:
         has: Callable[[Key], bool] | None = None,
         known: MutableMapping[tuple[Key, Key], Hunks] | None = None,
         strict: bool = False,
+        explained: bool = False,
     ) -> None:
-        """`has` says what `read` would find; `known` keeps how versions differ, so that few contents need be read."""
+        """`has` says what `read` would find; `known` keeps how versions differ, so that few contents need be read.
+
+        With `explained`, owners tell by which rule they have a line (`claims.rule_of`).
+        """
+        self._mark = marked if explained else unmarked
         self._look_up, self._hunks, self._strict = read, hunks, strict
         self._has = has if has is not None else self._is_there
         self._known: MutableMapping[tuple[Key, Key], Hunks] = {} if known is None else known
         self._bytes: dict[Key, bytes] = {}
         self._asked: tuple[Key, bytes] | None = None
-        self._vectors = Vectors()
+        self._vectors = Vectors(None if explained else LISTS_AT_HAND)
         self._versions: dict[Key, Version] = {}
         self._event_times: dict[Owner, int] = {}
         self._commands: dict[Owner, EventStep] = {}
@@ -304,6 +311,7 @@ class Attribution:
             self._hunks,
             partial(self._may_give, work),
             strict=self._strict,
+            mark=self._mark,
         )
         for parent in parents:
             found.bind(self._versions[parent], self._joined)
@@ -311,7 +319,7 @@ class Attribution:
             found.bind_spaces(self._versions[parent])
         if None in found.owners:
             for near in self._near(work, parents):
-                found.carry(self._versions[near])
+                found.carry(self._versions[near], "near")
             self._search(found, work)
             found.keep_believed(partial(self._believes, work))
             found.fill_between()
@@ -342,8 +350,8 @@ class Attribution:
         """Takes lines over from those who wrote most of them, first in the order in which they stood, then moved."""
         for owner in self._written.heaviest(found, self._versions, partial(self._may_come_back, work), BUDGET):
             for version in self._sources(owner):
-                found.carry(version)
-                found.carry(version, spaces=True)
+                found.carry(version, "index")
+                found.carry(version, "spaces")
         for owner in self._written.heaviest(found, self._versions, partial(self._may_move, work), BUDGET):
             for version in self._sources(owner):
                 found.move(version)

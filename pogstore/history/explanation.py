@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
+from pogstore.history.claims import Mark, Rule, unmarked
 from pogstore.history.lines import is_trivial, normal, score, split
 from pogstore.history.vectors import UNKNOWN, Hunks, Key, Owner, Version, fold
 
@@ -37,6 +38,7 @@ class Explanation:
         may_give: Callable[[Owner], bool],
         *,
         strict: bool = False,
+        mark: Mark = unmarked,
     ) -> None:
         self.content = content
         self.lines = split(content)
@@ -47,7 +49,7 @@ class Explanation:
         self._supplies: dict[int, _Supply] = {}
         self._in_context: set[Owner] = set()
         self._since, self._hunks = since, hunks
-        self._may_give, self._strict = may_give, strict
+        self._may_give, self._strict, self._mark = may_give, strict, mark
 
     @cached_property
     def normals(self) -> list[bytes]:
@@ -89,22 +91,27 @@ class Explanation:
         self._parents.append(parent)
 
     def bind_spaces(self, parent: Version) -> None:
-        """Leaves a line that differs from a parent's line in white space alone to its owner, if that may give it."""
+        """Leaves a line that differs from a parent's line in white space alone to its owner, if that may give it.
+
+        The parent's line must have vanished: one that stands where it stood has not become another.
+        """
         if self._strict or None not in self.owners:
             return
         old = parent.owners
         hunks = self._hunks(self._supply(parent).bare, self._bare)
-        shift = {}
-        for new_at, old_at, count in runs(hunks, len(self.lines)):
-            if None in self.owners[new_at : new_at + count]:
-                shift.update(dict.fromkeys(range(new_at, new_at + count), old_at - new_at))
-        for at, by in shift.items():
-            if self.owners[at] is None and self._may_give(old[at + by]):
-                self.owners[at] = old[at + by]
-                self._bound.add(at)
+        stands = {old_at + n for _, old_at, count in runs(self._since(parent), len(self.lines)) for n in range(count)}
+        for block in blocks(hunks, len(self.lines)):
+            free = [(at, old_at) for at, old_at in block if self.owners[at] is None and old_at not in stands]
+            if all(self.trivial[at] for at, _ in free):
+                continue
+            for at, old_at in free:
+                if self._may_give(old[old_at]):
+                    self.owners[at] = self._mark(old[old_at], "spaces")
+                    self._bound.add(at)
 
-    def carry(self, near: Version, *, spaces: bool = False) -> None:
-        """Takes over lines that a version has in the same order; with `spaces` also such as differ in white space."""
+    def carry(self, near: Version, rule: Rule) -> None:
+        """Takes over lines that a version has in the same order; by `spaces` also such as differ in white space."""
+        spaces = rule == "spaces"
         if spaces and self._strict:
             return
         supply = self._supply(near)
@@ -113,7 +120,7 @@ class Explanation:
         for block in blocks(hunks, len(self.lines)):
             if all(self.owners[at] is not None for at, _ in block) or all(self.trivial[at] for at, _ in block):
                 continue
-            taken = [at for at, old_at in block if self._take(at, owners[old_at], supply)]
+            taken = [at for at, old_at in block if self._take(at, owners[old_at], supply, rule)]
             if any(at in self._bound and not self.trivial[at] for at, _ in block):
                 self._in_context.update(self.owners[at] or UNKNOWN for at in taken if not self.trivial[at])
 
@@ -124,7 +131,7 @@ class Explanation:
         while at < len(self.lines):
             block = self._moved_block(at, supply) if self.owners[at] is None else []
             for new_at, old_at in block:
-                self._take(new_at, owners[old_at], supply)
+                self._take(new_at, owners[old_at], supply, "moved")
             at = block[-1][0] + 1 if block else at + 1
 
     def _supply(self, version: Version) -> "_Supply":
@@ -135,12 +142,12 @@ class Explanation:
     def _bare(self) -> bytes:
         return _ended(self.normals)
 
-    def _take(self, at: int, owner: Owner, supply: "_Supply") -> bool:
+    def _take(self, at: int, owner: Owner, supply: "_Supply", rule: Rule) -> bool:
         """Gives a free line to an owner who wrote it more often than he has it here; says whether he got it."""
         wanted = (owner, self.normals[at])
         if self.owners[at] is not None or not self._may_give(owner) or self._taken[wanted] >= supply.of[wanted]:
             return False
-        self.owners[at] = owner
+        self.owners[at] = self._mark(owner, rule)
         self._taken[wanted] += 1
         self.claimed.setdefault(owner, []).append(at)
         return True
@@ -191,7 +198,7 @@ class Explanation:
             between = range(above + 1, at) if above is not None else range(0)
             if above is not None and all(self.owners[n] is None and self.trivial[n] for n in between):
                 for n in between:
-                    self.owners[n] = self.owners[above]
+                    self.owners[n] = self._mark(self.owners[above] or UNKNOWN, "between")
             above = at
 
 

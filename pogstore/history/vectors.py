@@ -76,8 +76,10 @@ def _starts(owners: list[Owner]) -> list[int]:
 class Vectors:
     """Makes vectors, and holds the lists of those that were asked for last."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_hand: int | None = AT_HAND) -> None:
+        """Holds so many lists, or all of them: then two owners that are equal stay two."""
         self._at_hand: deque[Vector] = deque()
+        self._most = at_hand
 
     def whole(self, owners: list[Owner]) -> Vector:
         """Returns the vector of a version that is kept whole."""
@@ -95,8 +97,10 @@ class Vectors:
         return owners
 
     def _held(self, vector: Vector) -> Vector:
+        if self._most is None:
+            return vector
         self._at_hand.append(vector)
-        if len(self._at_hand) > AT_HAND:
+        if len(self._at_hand) > self._most:
             self._at_hand.popleft().forget()
         return vector
 

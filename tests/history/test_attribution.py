@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pogstore.history.attribution import WINDOW
+from pogstore.history.claims import marked, rule_of
 from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.history.stream import SLACK, Kind
@@ -138,6 +139,28 @@ def test_white_space_alone_leaves_an_event_its_lines() -> None:
     formatted = BASE + text("if ready( agent_state ):", "    run(agent_state)")
     world.commit(THREE, formatted, after)
     assert world.owners(formatted) == [ONE] * 3 + [A, A]
+
+
+def test_a_line_that_stands_where_it_stood_has_not_become_another() -> None:
+    """A person writes the agent's line once more, with other white space: that one is the person's."""
+    world = begun()
+    after = BASE + text("delta line of the agent")
+    world.event(A, BASE, after)
+    world.commit(TWO, after, BASE)
+    again = BASE + text("    delta line of the agent", "a person's own line", "delta line of the agent")
+    world.commit(THREE, again, after)
+    assert world.owners(again) == [ONE] * 3 + [THREE, THREE, A]
+
+
+def test_white_space_around_a_bracket_alone_leaves_nobody_anything() -> None:
+    """What stands in every file, alone among changed lines, is no line that somebody only moved to the right."""
+    world = begun()
+    after = BASE + text("if delta {", "}")
+    world.event(A, BASE, after)
+    world.commit(TWO, after, BASE)
+    again = BASE + text("while epsilon {", "    }")
+    world.commit(THREE, again, after)
+    assert world.owners(again) == [ONE] * 3 + [THREE, THREE]
 
 
 def test_a_gap_is_nobody_s() -> None:
@@ -402,3 +425,27 @@ def test_fold_gives_one_owner_a_line(old: bytes, new: bytes) -> None:
     assert len(owners) == len(split(new))
     if not is_trivial(normal(old)):
         assert set(owners) <= {ONE, A}
+
+
+def test_owners_tell_by_which_rule_they_have_a_line() -> None:
+    """Asked to explain, an owner equals what it is without being asked."""
+    world = begun()
+    after = BASE + text("delta line of the agent", "epsilon line of the agent")
+    world.event(A, BASE, after)
+    upstream = text("a new head line from upstream") + BASE
+    world.commit(TWO, upstream, BASE)
+    rebased = text("a new head line from upstream") + after
+    world.commit(THREE, rebased, upstream, authored=world.now - MINUTE)
+    world.commit("4" * 40, after, rebased)
+    found = world.owners(rebased, explained=True)
+    assert found == world.owners(rebased) == [TWO] + [ONE] * 3 + [A, A]
+    assert [rule_of(owner, is_recorded=False) for owner in found[-2:]] == ["near", "near"]
+    assert {rule_of(owner, is_recorded=True) for owner in world.owners(after, explained=True)[-2:]} == {"hash"}
+
+
+def test_who_has_a_line_by_a_rule_keeps_the_one_that_is_least_sure() -> None:
+    near = marked(A, "near")
+    assert (near, rule_of(near, is_recorded=True)) == (A, "near")
+    assert rule_of(marked(near, "moved"), is_recorded=True) == "moved"
+    assert rule_of(marked(marked(A, "moved"), "index"), is_recorded=True) == "moved"
+    assert rule_of(A, is_recorded=False) == "bound"

@@ -43,15 +43,17 @@ class World:
         moment = self.now if authored is None else authored
         self.steps.append(CommitStep(commit, self.now, moment, after, tuple(parents)))
 
-    def replayed(self) -> Attribution:
+    def replayed(self, *, explained: bool = False) -> Attribution:
         """Returns the attribution of all steps."""
-        found = Attribution(lambda key: None if key.startswith(ABSENT) else key.encode(), line_hunks)
+        found = Attribution(
+            lambda key: None if key.startswith(ABSENT) else key.encode(), line_hunks, explained=explained
+        )
         found.replay(self.steps)
         return found
 
-    def owners(self, content: str, *parents: str) -> list[Owner]:
+    def owners(self, content: str, *parents: str, explained: bool = False) -> list[Owner]:
         """Returns the owner of each line of a content after all steps."""
-        return self.replayed().owners(content, content.encode(), parents, self.now + MINUTE)
+        return self.replayed(explained=explained).owners(content, content.encode(), parents, self.now + MINUTE)
 
     def absent(self) -> list[Owner]:
         """Returns the events whose contents are not here."""
