@@ -13,7 +13,8 @@ from contextlib import suppress
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 
 from pogstore import digest
-from pogstore.store import begun, gitargs, gitenv, outputs, spawn
+from pogstore.store import begun as commands
+from pogstore.store import gitargs, gitenv, outputs, spawn
 
 TYPE_CHECKING = False  # what type checkers take it for; the module `typing` would cost more than all else here
 
@@ -32,7 +33,7 @@ _TOLD_WHOLE = ("CLICOLOR", "COLUMNS", "FORCE_COLOR", "HOME", "NO_COLOR", "TERM",
 """Variables that may change what is printed."""
 
 
-def find(arguments: "Sequence[str]") -> "Again | None":
+def begun(arguments: "Sequence[str]") -> "Again | None":
     """Returns a command that may have been run before; nothing if it is not one of those whose output is kept."""
     *options, path = [each for each in arguments if each != "--"] or [""]
     if options not in ([], *([each] for each in FORMATS)) or path.startswith("-") or not path or ".." in path:
@@ -79,7 +80,7 @@ class Again:
         self._before: bytes | None = None
         self._output, self._errors = _Tee(1), _Tee(2)
         self._blamed = self._begin(gitargs.blame(path))
-        self._colors = None if self._is_for_programs else begun.begin([self._git, *COLORS])
+        self._colors = None if self._is_for_programs else commands.begin([self._git, *COLORS])
 
     def tell(self) -> bool:
         """Prints the answer if it is known; if not, says so and has git's answers ready for who works it out."""
@@ -107,7 +108,7 @@ class Again:
 
     def end(self) -> None:
         """Ends what was begun and is not needed."""
-        begun.end_all()
+        commands.end_all()
 
     def _recall(self, state: bytes) -> bytes | None:
         """Returns what was kept; git's answer is waited for only if anything was kept that may be it."""
@@ -136,13 +137,13 @@ class Again:
     def _is_for_programs(self) -> bool:
         return self._arguments[0] in FORMATS
 
-    def _begin(self, arguments: "Sequence[str]", extra: "Mapping[str, str] | None" = None) -> begun.Begun:
+    def _begin(self, arguments: "Sequence[str]", extra: "Mapping[str, str] | None" = None) -> commands.Begun:
         place = gitenv.place(f"{self._top}/.git", self._top)
-        return begun.begin([self._git, *gitenv.QUIET, *place, *arguments], extra)
+        return commands.begin([self._git, *gitenv.QUIET, *place, *arguments], extra)
 
     def _begin_history(self) -> None:
         """Begins what will be asked of git when all is loaded; if HEAD has moved by then it is asked again."""
-        begun.begin([self._git, "-C", os.getcwd(), *gitargs.PLACES])
+        commands.begin([self._git, "-C", os.getcwd(), *gitargs.PLACES])
         self._begin(gitargs.commit("HEAD"))
         tip = _tip(f"{self._top}/.git")
         if tip is not None:

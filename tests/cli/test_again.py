@@ -176,7 +176,7 @@ def test_what_is_not_committed_is_worked_out_each_time(world: World) -> None:
 def test_a_ref_that_moves_meanwhile_keeps_nothing(world: World) -> None:
     """The answer is worked out with the state that was looked at before, or it is not kept."""
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from pogstore.cli import _again; again = _again.find(['a.py'])\n"
+        "import sys; sys.path.insert(0, sys.argv[1]); from pogstore.cli import _again; again = _again.begun(['a.py'])\n"
         "assert again is not None and not again.tell()\n"
         "again._output.write(b'wrong'); open('.git/refs/pog/tasks/new', 'w').write('0' * 40); again.keep()\n"
     )
