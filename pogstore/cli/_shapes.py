@@ -96,7 +96,10 @@ SHAPES: Mapping[str, str] = {
     ),
     "replay": (
         "{ok, base: OID | null, onto, events: [{event, task, outcome, places: [{path, reason}], on?, commit?}], "
-        "uncovered: [EVENT_ID], recorded: [EVENT_ID], branch?, tip?, directory?, files?, left?: [{path, reason}]}"
+        "uncovered: [EVENT_ID], recorded: [EVENT_ID], branch?, tip?, directory?, files?, left?: [{path, reason}]} | "
+        "{event: EVENT_ID, argv: [WORD], cwd, environment: [{name, before, after}] | null, lacking: [PATH], ran, "
+        "exit_code?: {recorded, now}, late?, outcome?, outputs?: [{path, verdict}], uncompared?: [PATH], "
+        "others?: [PATH], kept?: DIRECTORY | null, replayed?: EVENT_ID | null}"
     ),
     "rollback": _PLAN + " | {directory, conflicts: [{path, reason, event, merged}]}",
     "undo": _PLAN,

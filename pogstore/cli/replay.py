@@ -8,6 +8,7 @@ import msgspec
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._events import SHORT, headline
+from pogstore.cli._execution import Execution, execute, execution_options
 from pogstore.cli._options import as_option, exclusive, json_option, pog_command
 from pogstore.cli._plans import REASONS
 from pogstore.cli._progress import LateBar
@@ -28,7 +29,7 @@ from pogstore.history.replayed_directory import (
 EXITS = {
     1: "an event could not be applied, or the record has a gap",
     3: "damaged store",
-    4: "a path that may not be written",
+    4: "a path that may not be written, or a command that may not be run",
 }
 WORDS = {
     **REASONS,
@@ -49,6 +50,7 @@ Made = ReplayedBranch | ReplayedDirectory | None
 @click.option("--check", is_flag=True, help="Write nothing at all; so it is without --branch and --into.")
 @click.option("--partial", is_flag=True, help="Leave out what cannot be applied, in the place of writing nothing.")
 @click.option("--resume", is_flag=True, help="Go on with a branch or a directory whose making was cut off.")
+@execution_options
 @as_option
 @json_option
 @pass_env
@@ -62,16 +64,24 @@ def command(
     check: bool,
     partial: bool,
     resume: bool,
+    execution: Execution | None,
     as_json: bool,
 ) -> int:
     """Apply the recorded effects of events again, in replay order, and check each of them, byte by byte.
 
-    Runs no process, no network and no model; by default all of it in memory. An event is applied, identical (it is
-    there already), skipped (it is none of ours), diverged (it met other files than recorded, and was merged), open
-    (its end was never seen), unverifiable (a content is not here), conflicted, or blocked (it rests on one that was
-    not applied). A..B is what came after A up to B. Index, HEAD, work tree and other branches are not touched.
+    Runs no process, no network and no model, unless --exec says so; by default all of it in memory. An event is
+    applied, identical (it is there already), skipped (it is none of ours), diverged (it met other files than recorded,
+    and was merged), open (its end was never seen), unverifiable (a content is not here), conflicted, or blocked (it
+    rests on one that was not applied). A..B is what came after A up to B. Index, HEAD, work tree and other branches
+    are not touched.
+
+    With --exec the command of one event is run again, if it was recorded here, in a fresh work tree, once a person has
+    said yes to what is shown; its outputs are the same, differ or are missing. With --check it is shown, and not run.
     """
     exclusive(check=check, branch=branch, into=into)
+    if execution is not None:
+        exclusive(exec=True, onto=onto, branch=branch, into=into, all=every, partial=partial, resume=resume)
+        return execute(env, names, execution, as_json=as_json, dry_run=check)
     exclusive(all=every, names=names)
     if resume:
         exclusive(resume=resume, names=names, all=every, onto=onto, check=check, partial=partial)

@@ -8,7 +8,7 @@ tree has one of its own, on the same commit.
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -74,9 +74,9 @@ def refuse_inside(store: Store, place: Path, what: str) -> None:
 def _made(store: Store, begun: Begun, top: Path) -> FreshTree:
     root = top / "tree"
     root.mkdir()
-    _repository(store, Git(root / ".git", root), begun)
     git = Git(top / "git", root)
     _repository(store, git, begun)
+    shutil.copytree(git.git_dir, root / ".git")
     lacking = [*begun.unknown, *(path for path, file in begun.files.items() if file and not _is_here(store, file.oid))]
     gone = b"".join(b"0 %s\t%s\0" % (b"0" * 40, path) for path in begun.files)
     files = (
@@ -102,16 +102,13 @@ def _repository(store: Store, git: Git, begun: Begun) -> None:
     (git.git_dir / "info").mkdir(exist_ok=True)
     for name in _INFO:
         _copy(store.layout.common_dir / "info" / name, git.git_dir / "info" / name)
-    _set(git, store.git.settings())
-    if begun.commit is not None:
-        git.run("update-ref", "--no-deref", "HEAD", begun.commit)
-        git.run("read-tree", "HEAD")
-
-
-def _set(git: Git, settings: Mapping[str, list[str]]) -> None:
+    settings = store.git.settings()
     for name in _SETTINGS:
         if name in settings:
             git.run("config", name, settings[name][-1])
+    if begun.commit is not None:
+        git.run("update-ref", "--no-deref", "HEAD", begun.commit)
+        git.run("read-tree", "HEAD")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -84,11 +84,11 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         f"lineage {session}", f"lineage --up --depth 1 {event}", "lineage HEAD", "lineage --down brew.py:4",
         f"rollback --dry-run {event}", f"rollback {event}",
         "undo --dry-run", "undo", f"replay {event}", f"replay {event} --branch again",
-        f"replay {event} --into {tmp_path}/out",
+        f"replay {event} --into {tmp_path}/out", "replay --exec --check {ran}", "replay --exec --yes {ran}",
         "verify", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
     )  # fmt: skip
     for command in story:
-        ask(command)
+        ask(command.replace("{ran}", found["run"][0]["id"] if "run" in found else ""))
     for command in ("push --dry-run", "push", "push", "fetch", "pull"):
         ask(command, str(remote.path))
     return found

@@ -21,6 +21,7 @@ READING = (
     "why brew.py:4", "why brew.py:1-9", "status", "status --json", "verify", "verify --json", "rollback -n {event}",
     "rollback --dry-run --json {task}", "undo --dry-run", "help", "help -a", "version", "local --list",
     "push --dry-run {remote}", "replay {event}", "replay --check --json {task}",
+    "replay --exec --check {event}",
     "env show now", "env diff {event} now --json",
 )  # fmt: skip
 WRITING = (
