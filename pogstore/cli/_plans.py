@@ -41,6 +41,7 @@ REASONS = {
     "content-omitted": "it was too large to be recorded",
     "content-absent": "its recorded content is not here; 'git pog fetch' may bring it",
     "content-erased": "its recorded content was erased",
+    "content-lost": "its recorded content is lost or damaged; 'git pog verify' says more",
 }
 """What each named conflict means."""
 NOTHING = "nothing to do: the work tree holds none of these effects"
@@ -77,8 +78,11 @@ class Advice(NamedTuple):
     command: str | None = None
 
 
-def show_plan(plan: Plan, as_json: bool, advice: Advice = Advice()) -> int:  # noqa: B008 - a value that nobody can change
-    """Prints a plan, or what stands in its way; returns the exit status."""
+NO_ADVICE = Advice()
+
+
+def show_plan(plan: Plan, as_json: bool, advice: Advice = NO_ADVICE, nothing: str = NOTHING) -> int:
+    """Prints a plan, or what stands in its way; returns the exit status. `nothing` says that there is nothing to do."""
     status = 1 if plan.obstacles else 0
     if as_json:
         echo_json(_value(plan, advice.command) | {"events": []})
@@ -90,7 +94,7 @@ def show_plan(plan: Plan, as_json: bool, advice: Advice = Advice()) -> int:  # n
     _say_conflicts(plan, "would take")
     for line in advice.lines:
         tell(line)
-    _say_rest(plan)
+    _say_rest(plan, nothing)
     if plan.obstacles:
         tell("nothing was written")
     elif plan.writes:
@@ -98,7 +102,7 @@ def show_plan(plan: Plan, as_json: bool, advice: Advice = Advice()) -> int:  # n
     return status
 
 
-def show_done(done: Done, as_json: bool) -> int:
+def show_done(done: Done, as_json: bool, nothing: str = NOTHING) -> int:
     """Prints what was written; returns the exit status."""
     if as_json:
         echo_json(_value(done.plan) | {"events": [sealed.event_id for sealed in done.events]})
@@ -106,7 +110,7 @@ def show_done(done: Done, as_json: bool) -> int:
     for write in done.plan.writes:
         echo(f"{verb(write)}d {raw_path_text(_raw(write))}")
     _say_conflicts(done.plan, "took")
-    _say_rest(done.plan)
+    _say_rest(done.plan, nothing)
     for sealed in done.events:
         echo(f"event {sealed.event_id[:SHORT]} of task {sealed.event.task}")
     if done.events:
@@ -130,15 +134,16 @@ def _say_conflicts(plan: Plan, took: str) -> None:
         echo(f"{took} the older side: {path}: {why} (event {clash.event[:SHORT]})")
 
 
-def _say_rest(plan: Plan) -> None:
+def _say_rest(plan: Plan, nothing: str) -> None:
     for left in plan.left:
-        tell(f"left as it is: {path_text(left.path)}: {safe(left.reason)}; remove or restore it by hand")
+        why = REASONS.get(left.reason) or f"{safe(left.reason)}; remove or restore it by hand"
+        tell(f"left as it is: {path_text(left.path)}: {why}")
     if plan.skipped:
         tell(f"skipped {counted(plan.skipped, 'change')} outside the repository")
     if plan.uncovered:
         tell(f"not covered: {counted(len(plan.uncovered), 'tool call')} that may have done more than was recorded")
     if not plan.writes and not plan.obstacles and not plan.left and not plan.kept:
-        tell(NOTHING)
+        tell(nothing)
 
 
 def _obstacle_line(obstacle: Obstacle) -> str:

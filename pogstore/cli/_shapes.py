@@ -101,6 +101,12 @@ SHAPES: Mapping[str, str] = {
         "exit_code?: {recorded, now}, late?, outcome?, outputs?: [{path, verdict}], uncompared?: [PATH], "
         "others?: [PATH], kept?: DIRECTORY | null, replayed?: EVENT_ID | null}"
     ),
+    "points": (
+        "[{event, before, task, names: [NAME], time, actor, kind, tool?, changes: [PATH], worktree, complete, "
+        "lacks: [{reason, times}], in_the_way, clean}]"
+    ),
+    "point": "{name, event, task, former, noted: EVENT_ID}",
+    "restore": _PLAN,
     "rollback": _PLAN + " | {directory, conflicts: [{path, reason, event, merged}]}",
     "undo": _PLAN,
     "push": f"{{remote, ok, dry_run, refs: [{_REF}], joined: [{_REF}], "

@@ -54,6 +54,9 @@ PORCELAIN: Mapping[str, Section] = {
         "replay": "Apply the recorded effects of events again, in replay order, and check each of them, byte by byte",
     },
     "Taking out": {
+        "points": "List the rollback points of a task, the newest first: what each lacks, and what is in the way",
+        "point": "Name a rollback point, so that it can be found again",
+        "restore": "Make a task's paths what they were at a rollback point",
         "rollback": "Take the effects of events, or of a task's tool calls, out of the work tree",
         "undo": "Take back the last rollback made in this work tree, exactly",
     },

@@ -79,6 +79,8 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         f"cancel {base}", "log", f"diff {event}", f"diff {base}", "blame HEAD~1..",
         "blame HEAD~1...HEAD --summary", "blame", "blame brew.py README",
         "blame HEAD -- brew.py", "why brew.py:4", "why brew.py:1-19", "trace A-1", f"trace {event}",
+        f"points {session}", f"point v1 {event}", "points --all", "restore --dry-run v1", "restore v1", "restore v1^",
+        "undo",
         "env show A-1", "env show now", "env diff A-1",
         f"trace {session}", "trace claude-code", "why brew.py:1",
         f"lineage {session}", f"lineage --up --depth 1 {event}", "lineage HEAD", "lineage --down brew.py:4",

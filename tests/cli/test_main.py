@@ -36,6 +36,7 @@ ARGUMENTS = {
     "rollback": ["@"], "review": ["--approve"], "import pog-task": ["."], "import claude-code": ["."],
     "edit": ["--tag", "x"], "run": ["true"], "agent add": ["claude-code"],
     "agent remove": ["claude-code"], "agent test": ["claude-code"],
+    "point": ["v1"], "restore": ["v1"],
 }  # fmt: skip
 """What a command must be given so that it is used rightly."""
 

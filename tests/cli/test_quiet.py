@@ -15,6 +15,8 @@ READING = (
     "list", "list --all --json", "ready", "show", "show --json --events", "log", "log --oneline", "log --jsonl", "diff",
     "blame", "blame brew.py README", "blame --porcelain brew.py", "blame -L 2,3 brew.py", "blame HEAD brew.py",
     "blame -s -e -w -M -C --color-by age brew.py", "blame --incremental brew.py", "blame --contents README brew.py",
+    "points", "points {task} --json", "points --all --no-check -n 3", "restore -n {event}",
+    "restore --dry-run --json {event}^",
     "blame HEAD~1..", "blame --summary HEAD~1...HEAD",
     "trace", "trace {task}", "trace {event} --json", "trace claude-code",
     "lineage", "lineage {task}", "lineage {event} --json", "lineage HEAD --dot", "lineage brew.py:4 --mermaid",
@@ -27,6 +29,7 @@ READING = (
 WRITING = (
     "new x --intent y", "edit --tag z", "claim {other}", "release {other}", "start {other}", "note x", "decide x",
     "check 1", "block -m x", "move in_progress", "review --approve", "done", "cancel {other}", "share", "reindex",
+    "point v1 {event}",
     "import claude-code {sample}", "push {remote}", "fetch {remote}", "pull {remote}",
 )  # fmt: skip
 

@@ -118,6 +118,8 @@ def commands(scene: Scene) -> list[tuple[str, ...]]:
         ("blame", f"{HOSTILE}2"), ("blame", HOSTILE, "--", "x"), ("import", "claude-code", HOSTILE),
         ("import", "pog-task", HOSTILE), ("push", HOSTILE), ("fetch", HOSTILE), ("new", "x", "--parent", HOSTILE),
         ("new", "x", "--estimate", HOSTILE), ("demo", "."),
+        ("point", HOSTILE), ("points", scene.session), ("points", "--all"), ("restore", HOSTILE),
+        ("restore", scene.step, "--", HOSTILE), ("restore", f"{scene.step}^"),
     ]  # fmt: skip
 
 

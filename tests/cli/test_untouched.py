@@ -44,6 +44,7 @@ NOT_HERE = {
     "agent remove": "the same",
     "undo": "writes the work tree; its paths are held in test_quiet",
     "rollback": "the same",
+    "restore": "the same",
     "demo": "runs in a repository of its own",
     "agent test": "the same",
 }
