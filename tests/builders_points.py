@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pogstore.draft import FileVersion
-from pogstore.history.plans import Done, Plan
-from pogstore.history.restore import Asked, Edited, apply_restore, plan_restore
+from pogstore.history.plans import Conflicts, Done, Plan
+from pogstore.history.restore import Asked, apply_restore, plan_restore
 from pogstore.history.timeline import PointId
 from pogstore.model import Change, EventId, Observed, Sealed, Stepped, TaskId
 from pogstore.store.batch import Batch
@@ -64,12 +64,12 @@ class Points(Bench):
             task, lambda batch, task: tuple(change_of(batch, task, step) for step in steps), Observed, coverage="exact"
         )
 
-    def plan_back(self, event_id: EventId, *paths: str, before: bool = False, edited: Edited = "refuse") -> Plan:
+    def plan_back(self, event_id: EventId, *paths: str, before: bool = False, edited: Conflicts = "refuse") -> Plan:
         """Plans to go back to a point."""
         point = PointId(self.store.event(event_id).event.task, event_id, before)
         return plan_restore(self.store, point, self.worktree, Asked(paths, edited))
 
-    def back(self, event_id: EventId, *paths: str, before: bool = False, edited: Edited = "refuse") -> Done:
+    def back(self, event_id: EventId, *paths: str, before: bool = False, edited: Conflicts = "refuse") -> Done:
         """Goes back to a point."""
         plan = self.plan_back(event_id, *paths, before=before, edited=edited)
         return apply_restore(self.store, plan, self.by(self.worktree or WORKTREE), before=before)

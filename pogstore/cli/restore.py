@@ -1,20 +1,30 @@
 """`git pog restore`: back to a rollback point."""
 
+from pathlib import Path
+
 import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, exclusive, json_option, pathspecs, pog_command
-from pogstore.cli._plans import EXITS, dry_run_option, plan_option, refuse_if_moved, show_done, show_plan
+from pogstore.cli._plans import (
+    EXITS,
+    NO_ADVICE,
+    Advice,
+    dry_run_option,
+    plan_option,
+    refuse_if_moved,
+    show_done,
+    show_plan,
+)
 from pogstore.cli._points import point_named
 from pogstore.cli._progress import LateBar
-from pogstore.cli._render import tell
-from pogstore.history.plans import Plan
-from pogstore.history.restore import Asked, Edited, apply_restore, plan_restore
+from pogstore.history.plans import Conflicts
+from pogstore.history.restore import Asked, apply_restore, plan_restore
 
 NOTHING = "nothing to do: the paths of the task are as they were at that point"
 CHOICE = (
-    "hint: '--keep' leaves what is in the way as it is; '--take' takes the point's version where others edited since,\n"
-    "      and 'git pog undo' brings their edits back"
+    "hint: '--keep' leaves what is in the way as it is; '--take' takes the point's version where others edited since,",
+    "      and 'git pog undo' brings their edits back",
 )
 
 
@@ -54,21 +64,10 @@ def command(
         )
     point = point_named(env, names[0])
     point = point._replace(before=point.before or before)
-    edited: Edited = "keep" if keep else "take" if take else "refuse"
-    asked = Asked([_pathspec(env, spec) for spec in (*names[1:], *paths)], edited)
+    conflicts: Conflicts = "keep" if keep else "take" if take else "refuse"
+    asked = Asked((*names[1:], *paths), conflicts, Path.cwd())
     plan = plan_restore(env.store, point, env.worktree, asked, LateBar("paths"))
     refuse_if_moved(plan, digest)
     if dry_run or plan.obstacles:
-        return _show_plan(plan, as_json)
+        return show_plan(plan, as_json, Advice(CHOICE) if plan.obstacles else NO_ADVICE, NOTHING)
     return show_done(apply_restore(env.store, plan, env.by, before=point.before), as_json, NOTHING)
-
-
-def _pathspec(env: Env, spec: str) -> str:
-    return spec if spec.startswith(":") else env.repository_path(spec)
-
-
-def _show_plan(plan: Plan, as_json: bool) -> int:
-    status = show_plan(plan, as_json, NOTHING)
-    if plan.obstacles and not as_json:
-        tell(CHOICE)
-    return status

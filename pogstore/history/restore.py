@@ -5,13 +5,14 @@ of `docs/explanation/rollback.md`.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from pathlib import Path as FilePath
+from typing import NamedTuple
 
 from pogstore import state
 from pogstore.draft import FileVersion
 from pogstore.errors import Incomplete, NotFound, ObjectDamaged, UnsafePath
 from pogstore.history.operations import Manner, carry_out, standing
-from pogstore.history.plans import Done, Effect, Left, Obstacle, Plan, TaskPlan
+from pogstore.history.plans import Clash, Conflicts, Done, Effect, Left, Obstacle, Plan, TaskPlan
 from pogstore.history.snapshot import UNSEEN, same, worktree_of
 from pogstore.history.streamed import changes_of
 from pogstore.history.takeout import SUBMODULE
@@ -27,16 +28,17 @@ from pogstore.work.writer import Write
 
 POINT, BEFORE = "point", "before"
 """The strategies of a restore: the state after the event that it names, or right before it."""
-Edited = Literal["refuse", "keep", "take"]
-"""What becomes of a path that somebody else changed since the point."""
 Progress = Callable[[int, int], None]
 
 
 class Asked(NamedTuple):
-    """What is to be made as it was: the paths that pathspecs choose, or all; and what of those that others edited."""
+    """What is to be made as it was: the paths that pathspecs choose, seen from a directory, or all; and what becomes of
+    those that are in the way: nothing is written, they stay, or they get what they held at the point.
+    """
 
     pathspecs: Sequence[str] = ()
-    edited: Edited = "refuse"
+    conflicts: Conflicts = "refuse"
+    cwd: FilePath | None = None
 
 
 ALL = Asked()
@@ -59,16 +61,15 @@ def plan_restore(
         timeline = Timeline(store, point.task, [here, worktree_of(sealed)])
         if timeline.is_incomplete:
             raise Incomplete(f"task '{point.task}'", state.NEEDS_NEWER)
-        chosen = matching(store.git, timeline.paths, asked.pathspecs) if asked.pathspecs else {*timeline.paths}
-        if asked.pathspecs and not chosen:
-            raise NotFound("path of the task", " ".join(asked.pathspecs), "'git pog log TASK' shows what it changed")
-        left: dict[str, str] = {}
+        paths = _chosen(store, timeline, asked)
+        kept: list[Obstacle] = []
         while True:
-            planning = _Planning(store, timeline, point, left)
-            plan = planning.plan([path for path in timeline.paths if path in chosen], asked.edited, progress)
-            if asked.edited != "keep" or not plan.obstacles:
-                return plan
-            left |= {each.path: each.reason for each in planning.obstructed}
+            planning = _Planning(store, timeline, point)
+            plan = planning.plan(paths, asked.conflicts, progress)
+            if asked.conflicts != "keep" or not plan.obstacles:
+                return plan._replace(kept=tuple(kept))
+            kept += plan.obstacles
+            paths = [path for path in paths if path not in {_raw(each.path) for each in planning.obstructed}]
 
 
 def apply_restore(store: Store, plan: Plan, by: By, *, before: bool = False) -> Done:
@@ -107,24 +108,34 @@ def find_lack(store: Store, side: Side | None) -> str | None:
     return "content-erased" if erased else "content-absent"
 
 
+def _chosen(store: Store, timeline: Timeline, asked: Asked) -> list[bytes]:
+    if not asked.pathspecs:
+        return timeline.paths
+    chosen = matching(store.git, timeline.paths, asked.pathspecs, asked.cwd)
+    if not chosen:
+        raise NotFound("path of the task", " ".join(asked.pathspecs), "'git pog log TASK' shows what it changed")
+    return sorted(chosen)
+
+
 class _Planning:
     """A plan while it is made."""
 
-    def __init__(self, store: Store, timeline: Timeline, point: PointId, left: dict[str, str]) -> None:
+    def __init__(self, store: Store, timeline: Timeline, point: PointId) -> None:
         self._store, self._timeline, self._point, self._tree = store, timeline, point, Tree(store)
         first, last = timeline.group(point.event_id)
         self._sealed = timeline.order[last]
         self._later = timeline.order[first if point.before else last + 1 :]
-        self._left = dict(left)
+        self._left: dict[str, str] = {}
+        self._clashes: list[Clash] = []
         self.obstructed: list[Obstructed] = []
 
-    def plan(self, paths: Sequence[bytes], edited: Edited, progress: Progress) -> Plan:
+    def plan(self, paths: Sequence[bytes], conflicts: Conflicts, progress: Progress) -> Plan:
         """Returns the plan for some of the task's paths."""
         names = {path.decode("utf-8", "surrogateescape"): path for path in paths}
         self._tree.conversion.look_up(names)
         for done, (name, path) in enumerate(names.items(), 1):
             try:
-                self._put(name, path, edited)
+                self._put(name, path, conflicts)
             except Obstructed as fault:
                 self.obstructed.append(fault)
             progress(done, len(names))
@@ -138,7 +149,8 @@ class _Planning:
             unchanged=self._tree.unchanged(),
             skipped=sum(_is_outside(sealed) for sealed in self._own_later()),
             uncovered=tuple(sealed.event_id for sealed in self._own_later() if is_uncovered(sealed)),
-            left=tuple(Left(path_of(_raw(name)), reason) for name, reason in sorted(self._left.items())),
+            left=tuple(Left(path_of(_raw(name)), reason) for name, reason in self._left.items()),
+            clashes=tuple(self._clashes),
         )
 
     def _writes(self, effects: Sequence[Effect]) -> tuple[Write, ...]:
@@ -150,11 +162,9 @@ class _Planning:
         self.obstructed += blocked
         return writes
 
-    def _put(self, name: str, path: bytes, edited: Edited) -> None:
+    def _put(self, name: str, path: bytes, conflicts: Conflicts) -> None:
         """Plans one path; raises `Obstructed` if it is in the way."""
         held, moments = self._timeline.held(path, self._point), self._timeline.moments[path]
-        if name in self._left:
-            return
         if any(side is not None and side.mode == SUBMODULE for side in (held.side, *_sides(moments))):
             self._left[name] = "submodule"
             return
@@ -168,9 +178,12 @@ class _Planning:
         check_path(name)
         way = way_of(moments, ways(moments, now), held, now)
         reason = in_the_way(held, moments, way, now)
-        if reason is not None and (edited != "take" or held.side == UNSEEN):
+        if reason is not None and (conflicts != "take" or held.side == UNSEEN):
             raise Obstructed(name, reason)
-        self._tree.put(name, self._version(name, held.side), self._cause(held, moments))
+        wanted, cause = self._version(name, held.side), self._cause(held, moments)
+        if reason is not None:
+            self._clashes.append(Clash(name, reason, cause.event_id, None, version, wanted))
+        self._tree.put(name, wanted, cause)
 
     def _version(self, name: str, side: Side | None) -> FileVersion | None:
         if side is None:

@@ -11,14 +11,14 @@ import pytest
 
 from pogstore.draft import FileVersion
 from pogstore.errors import Conflict, Incomplete, NotFound, UnsafePath
-from pogstore.history.restore import Edited
+from pogstore.history.plans import Conflicts
 from pogstore.model import Change, EventId, OddPath, Restored, Sealed, Side
 from pogstore.store import content
 from tests.builders_exchange import append_by_hand, handmade, head_of
 from tests.builders_points import ELSEWHERE, PointBenches, Points
 from tests.builders_rollback import WORKTREE, Step, changes_of, file, link, program, untouched
 
-EDITED: tuple[Edited, ...] = ("refuse", "take")
+EDITED: tuple[Conflicts, ...] = ("refuse", "take")
 Wanted = dict[str, FileVersion | bytes | None]
 
 
@@ -176,12 +176,12 @@ def test_rc22_what_others_edited_since_is_in_the_way_until_somebody_decides(benc
     assert untouched(bench.path)["f"] == state["f"]
     assert untouched(bench.path)["g"] == state["g"]
     kept = bench.back(point, edited="keep")
-    assert [(left.path, left.reason) for left in kept.plan.left] == [("f", "edited-since")]
+    assert [(each.path, each.reason, each.later) for each in kept.plan.kept] == [("f", "edited-since", later)]
     assert bench.files() == there | {"g": file(b"1\n")}
     bench.undo()
     assert bench.files() == there
     taken = bench.back(point, edited="take")
-    assert taken.plan.left == ()
+    assert [(clash.path, clash.reason) for clash in taken.plan.clashes] == [("f", "edited-since")]
     assert bench.files() == {"f": file(b"1\n"), "g": file(b"1\n")}
     bench.undo()
     assert bench.files() == there, "RC-17: what was overwritten was recorded first"
@@ -288,7 +288,7 @@ def test_a_content_that_is_not_here_is_in_the_way_of_the_points_that_need_it(ben
     for edited in EDITED:
         with pytest.raises(Conflict):
             bench.back(second, edited=edited)
-    assert bench.back(second, edited="keep").plan.left[0].reason == "content-lost"
+    assert bench.back(second, edited="keep").plan.kept[0].reason == "content-lost"
 
 
 def test_a_content_that_was_erased_or_too_large_is_said_to_be_so(bench: Points) -> None:
@@ -350,7 +350,7 @@ def test_rc13_a_link_on_the_way_is_never_followed(bench: Points, tmp_path: Path)
         bench.back(later, edited="take")
     assert (bench.path / "d").is_symlink()
     kept = bench.plan_back(later, "e", edited="keep")
-    assert {left.path: left.reason for left in kept.left} == {"e/a": "deleted-since"}
+    assert {each.path: each.reason for each in kept.kept} == {"e/a": "deleted-since"}
     bench.back(later, "d", edited="take")
     assert bench.text("d/a") == "2\n"
     assert (outside / "a").read_bytes() == b"precious\n"
@@ -384,7 +384,7 @@ def test_what_is_no_file_is_in_the_way(bench: Points) -> None:
     bench.write("d", b"a person's\n")
     assert bench.way_barred(point) == {"f": "not-a-file"}
     kept = bench.back(point, edited="keep")
-    assert {left.path: left.reason for left in kept.plan.left} == {"f": "not-a-file", "d/a": "in-the-way"}
+    assert {each.path: each.reason for each in kept.plan.kept} == {"f": "not-a-file", "d/a": "in-the-way"}
     assert kept.events == ()
     assert bench.text("d") == "a person's\n"
 
