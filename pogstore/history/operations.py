@@ -106,12 +106,8 @@ def _refuse_if(settled: Settled | None) -> None:
 def _begin(store: Store, plan: Plan, manner: Manner, log: Journal) -> None:
     """Stores what is about to be overwritten."""
     refs = [ref for own in plan.tasks for ref in (content_ref(own.task, "content"), task_ref(own.task))]
-    try:
-        log.note(Begun(VERSION, manner.verb, len(plan.writes), time.time_ns(), tuple(refs)))
-        store.transact(lambda batch: _keep(store, batch, plan))
-    except BaseException:
-        log.end()
-        raise
+    log.note(Begun(VERSION, manner.verb, len(plan.writes), time.time_ns(), tuple(refs)))
+    store.transact(lambda batch: _keep(store, batch, plan))
 
 
 def last_operation(store: Store, worktree: str | None) -> tuple[Sealed, ...]:

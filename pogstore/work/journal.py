@@ -78,6 +78,12 @@ class Journal:
 
     def __init__(self, descriptor: int, path: Path, *, fsync: bool) -> None:
         self._descriptor, self._path, self._fsync = descriptor, path, fsync
+        self._last: Line | None = None
+
+    @property
+    def only_begun(self) -> bool:
+        """Whether this process has begun an operation, and not come near a file."""
+        return isinstance(self._last, Begun)
 
     def found(self) -> Found | None:
         """Returns what a process that died has left; nothing if it had not begun. Raises `ObjectDamaged`."""
@@ -90,6 +96,7 @@ class Journal:
         """
         try:
             data = msgspec.json.encode(line) + b"\n"
+            self._last = line
             while data:
                 data = data[os.write(self._descriptor, data) :]
             if self._fsync and not isinstance(line, Begun):
@@ -105,7 +112,10 @@ class Journal:
 
 @contextmanager
 def opened(folder: Path, *, fsync: bool, wait: float = WAIT) -> Iterator[Journal]:
-    """Gives the journal of a work tree, made where there is none; raises `LockHeld` after `wait` seconds."""
+    """Gives the journal of a work tree, made where there is none; raises `LockHeld` after `wait` seconds.
+
+    If the block fails before it has come near a file, the journal ends.
+    """
     path = folder / OPERATION
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -117,7 +127,12 @@ def opened(folder: Path, *, fsync: bool, wait: float = WAIT) -> Iterator[Journal
         acquire(descriptor, path, wait)
         if is_new and fsync:
             _sync(folder)
-        yield Journal(descriptor, path, fsync=fsync)
+        log = Journal(descriptor, path, fsync=fsync)
+        try:
+            yield log
+        finally:
+            if log.only_begun:
+                log.end()
     finally:
         os.close(descriptor)
 
