@@ -19,6 +19,7 @@ from pogstore.work.journal import Beside, Journal, Ready
 from pogstore.work.rooted import Stamp, Tree, find_stamp, find_stat, naming, read_version, spell
 from pogstore.work.steps import Cleared, Made, Place, Put, Step
 from pogstore.work.survey import Target, Write, above, check_plan, find_sight, survey
+from pogstore.work.syncing import Syncing
 from pogstore.work.unfinished import TEMPORARY
 
 __all__ = ["TEMPORARY", "Write", "applied", "apply", "check_plan", "read_version"]
@@ -76,7 +77,7 @@ class Attempt:
         self, tree: Tree, targets: Sequence[Target], fsync: bool, journal: Journal | None, progress: Progress
     ) -> None:
         self._tree, self._targets, self._fsync, self._journal = tree, targets, fsync, journal
-        self._progress = progress
+        self._progress, self._syncing = progress, Syncing()
         self._places = steps.places_for(targets, secrets.token_hex(8))
         self._new: list[Stamp | None] = []
         self._steps: list[tuple[Step, Target]] = []
@@ -94,6 +95,7 @@ class Attempt:
                 after = target.write.after
                 self._new.append(self._write(target, after, place) if after is not None else None)
             self._progress(len(self._new), 2 * len(self._targets))
+        self._syncing.flush()
 
     def carry_out(self) -> None:
         """Removes, makes room, then moves the new versions into place; each path is compared once more before."""
@@ -111,6 +113,7 @@ class Attempt:
 
     def take_back(self, fault: BaseException) -> None:
         """Undoes every step, newest first; raises `WorkTreeFailed` if a former file could not be put back."""
+        self._syncing.drop()
         places = [place for pair in self._places for place in pair]
         left = [found.kept for found in steps.take_back(self._tree, self._done, places) if found.kept is not None]
         if self._journal is not None:
@@ -146,14 +149,20 @@ class Attempt:
         wanted = None if target.permissions is None else _permissions(target.permissions, version.mode)
         initial = (0o777 if version.mode == "100755" else 0o666) if wanted is None else 0o600
         temporary = os.open(place.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, initial, dir_fd=fd)
-        with os.fdopen(temporary, "wb") as file:
-            file.write(version.data)
-            file.flush()
+        try:
+            with os.fdopen(temporary, "wb", closefd=False) as file:
+                file.write(version.data)
             if wanted is not None:
                 os.fchmod(temporary, wanted)
-            if self._fsync:
-                os.fsync(temporary)
-        return _stamp_of(fd, place)
+            stamp = _stamp_of(fd, place)
+        except BaseException:
+            os.close(temporary)
+            raise
+        if self._fsync:
+            self._syncing.add(temporary, target.write.path)
+        else:
+            os.close(temporary)
+        return stamp
 
     def _compared(self, target: Target) -> tuple[int, Stamp | None]:
         """Returns the directory of a path, and the stamp of the file there, if both are still as the plan expects."""
