@@ -127,6 +127,10 @@ CASES: dict[str, Case] = {
         _files(f=TEXT), {"f/a": file(TEXT)}, {"f/a": file(TEXT), "f/mine": file(b"person\n")},
         Refused({"f": "in-the-way"}), Refused({"f": "in-the-way"}),
     ),
+    "file to directory, which became a repository of its own, RC-19": Case(
+        _files(f=TEXT), {"f/a": file(TEXT)}, {"f/a": file(TEXT), "f/.git": file(b"gitdir: ../.git\n")},
+        Refused({"f": "in-the-way"}), Refused({"f": "in-the-way"}),
+    ),
     "symlink to directory, RC-13": Case({"f": link(b"keep")}, {"f/a": file(TEXT)}),
     "directory to symlink, RC-13": Case({"f/a": file(TEXT)}, {"f": link(b"keep")}),
     "no final newline": Case(_files(f=b"1\n2"), _files(f=b"1\n2\n")),

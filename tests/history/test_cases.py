@@ -9,7 +9,10 @@ from typing import NamedTuple
 import pytest
 
 from pogstore.errors import Conflict, PogError
+from pogstore.history.names import Named
 from pogstore.history.plans import Done, Plan
+from pogstore.history.replay import replay_of
+from pogstore.history.replayed_directory import replay_directory
 from pogstore.history.restore import apply_restore, plan_restore
 from pogstore.history.rollback import apply_rollback, apply_undo, plan_undo
 from pogstore.history.timeline import PointId
@@ -17,6 +20,7 @@ from pogstore.model import Change, EventId
 from pogstore.work.unfinished import TEMPORARY
 from tests.builders_rollback import WORKTREE, Bench, Benches, Files, Step, file, untouched
 from tests.history.cases import CASES, Case, Refused
+from tests.work.test_writer import files_of
 
 IGNORED, ATTRIBUTES = ".gitignore", ".gitattributes"
 BYSTANDERS: Files = {
@@ -159,6 +163,19 @@ def test_every_case_through_every_verb(bench: Bench, case: Case, verb: Verb) -> 
     assert others(bench) == beside
     assert not list(bench.path.rglob(f"{TEMPORARY}*"))
     _check_status(bench, case)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_every_case_replayed_into_a_directory(bench: Bench, case: Case) -> None:
+    """What the agent did, whatever was done since; the work tree is not touched at all."""
+    event = happened(bench, case)
+    beside, whole = others(bench), untouched(bench.path, [".git/"])
+    place = bench.path.parent / "out"
+    replay = replay_of(bench.store, [Named(bench.task, event)])
+    replay_directory(bench.store, replay, place, bench.by(), partial=case.sides is not None)
+    assert files_of(place) == case.after
+    assert untouched(bench.path, [".git/"]) == whole
+    assert others(bench) == beside
 
 
 def _check_status(bench: Bench, case: Case) -> None:

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from pogstore.errors import Conflict, UnsafePath, WorkTreeFailed
+from pogstore.history.names import Named
 from pogstore.history.plans import Plan
+from pogstore.history.replay import replay_of
+from pogstore.history.replayed_directory import replay_directory
 from pogstore.history.restore import apply_restore, plan_restore
 from pogstore.history.rollback import apply_rollback, apply_undo, plan_undo
 from pogstore.history.timeline import PointId
@@ -24,9 +27,11 @@ from pogstore.work.tasks import new_task_id
 from pogstore.work.writer import apply
 from tests.builders_rollback import ADA, WORKTREE, Bench, file, untouched
 from tests.work.test_paths import BAD
+from tests.work.test_writer import files_of
 
 AGENT = file(b"agent\n")
-OURS = (".git/pog", ".git/objects", ".git/refs/pog")
+APART = ("into", *(f"work/.git/{ours}" for ours in ("pog", "objects", "refs/pog")))
+NOTHING = Plan((), (), ())
 
 
 class Recorded:
@@ -86,14 +91,31 @@ def restore(recorded: Recorded, *, creates: bool) -> Plan:
     return plan
 
 
+def replay(recorded: Recorded, *, creates: bool) -> Plan:
+    """Into a directory of its own, beside the work tree."""
+    bench = recorded.bench
+    event = recorded.step(creates=creates)
+    found = replay_of(bench.store, [Named(recorded.task, event)])
+    place = bench.path.parent / "into" / str(event)
+    replay_directory(bench.store, found, place, bench.by(), partial=True)
+    assert (files_of(place) != {}) == (creates and recorded.name == b"good")
+    return NOTHING
+
+
 def write(recorded: Recorded, *, creates: bool) -> Plan:
     """The writer itself, without any plan of ours."""
     path = recorded.name.decode("utf-8", "surrogateescape")
     apply(recorded.bench.path, [Write(path, *((None, AGENT) if creates else (AGENT, None)))])
-    return Plan((), (), ())
+    return NOTHING
 
 
-VERBS: dict[str, Callable[..., Plan]] = {"rollback": rollback, "undo": undo, "restore": restore, "writer": write}
+VERBS: dict[str, Callable[..., Plan]] = {
+    "rollback": rollback,
+    "undo": undo,
+    "restore": restore,
+    "replay": replay,
+    "writer": write,
+}
 """One line for each verb that writes; what is added here meets every name."""
 
 
@@ -117,15 +139,16 @@ def test_t6_no_verb_writes_a_hostile_name(tmp_path: Path, verb: Callable[..., Pl
     bench = Bench(tmp_path / "work")
     bench.write("x", AGENT)
     bench.write("a/b", AGENT)
-    before = untouched(tmp_path, [f"work/{ours}" for ours in OURS])
+    before = untouched(tmp_path, APART)
     names = hostile()[:: 1 if creates else 3]
     assert len(hostile()) >= 60
     for name in names:
         with suppress(UnsafePath, Conflict, WorkTreeFailed):
             plan = verb(Recorded(bench, name), creates=creates)
             assert plan.writes == (), name
-    assert untouched(tmp_path, [f"work/{ours}" for ours in OURS]) == before
+    assert untouched(tmp_path, APART) == before
     if not creates:
         bench.write("good", AGENT)
     verb(Recorded(bench, b"good"), creates=creates)
-    assert bench.holds("good") == (AGENT if creates else None), "it would have been done"
+    if verb is not replay:  # which says so itself
+        assert bench.holds("good") == (AGENT if creates else None), "it would have been done"
