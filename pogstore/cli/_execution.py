@@ -16,7 +16,7 @@ from pogstore.cli._options import exclusive
 from pogstore.cli._render import counted, echo, echo_json, raw_path_text, safe, table, tell, to_json
 from pogstore.cli._values import Value
 from pogstore.cli.env import difference_lines
-from pogstore.errors import BadInput, RefusedByPolicy
+from pogstore.errors import BadInput, NotEnabled, RefusedByPolicy
 from pogstore.history import reexecution
 from pogstore.history.environments import Difference
 from pogstore.history.reexecution import SAME, Ready, Result, Verdict
@@ -74,13 +74,15 @@ def execute(env: Env, names: Sequence[str], how: Execution, *, as_json: bool, dr
     named = env.named(names[0])
     if named.event_id is None:
         raise BadInput(f"'{names[0]}'", "is a task", "name one event that says 'ran'; 'git pog log' shows them")
-    by = env.by
+    if not dry_run and not env.store.enabled:
+        raise NotEnabled
+    by = None if dry_run else env.by
     if how.keep is not None:
         reexecution.check_place(env.store, how.keep)
     with reexecution.ready(env.store, named.event_id, dict(os.environb)) as ready:
         if not (as_json and (dry_run or how.yes)):
             _show(ready)
-        if dry_run:
+        if by is None:
             return _answer(ready, None, None, None, as_json)
         _ask(how.yes)
         result = reexecution.run(env.store, ready, seconds=how.seconds)
@@ -100,7 +102,7 @@ def _show(ready: Ready) -> None:
     place = "a fresh work tree" + ("" if inside == Path() else f", in {raw_path_text(os.fsencode(inside))}")
     tell(f"event {ready.sealed.event_id[:SHORT]} runs in {place}:")
     tell(f"  {to_json([_word(word) for word in ready.argv], indent=None)}")
-    for path in ready.tree.lacking:
+    for path in ready.lacking:
         tell(f"not there as it was: {raw_path_text(path)}; nobody kept what it held")
     if not ready.is_told:
         tell("the environment that it had is not known")
@@ -169,7 +171,7 @@ def _value(ready: Ready, result: Result | None, sealed: Sealed | None, place: Pa
         "argv": [_word(word) for word in ready.argv],
         "cwd": _path(os.fsencode(inside)),
         "environment": [_difference(each) for each in ready.differences] if ready.is_told else None,
-        "lacking": [_path(path) for path in ready.tree.lacking],
+        "lacking": [_path(path) for path in ready.lacking],
         "ran": result is not None,
     }
     if result is None:

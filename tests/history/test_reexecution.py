@@ -396,11 +396,20 @@ def test_no_file_of_ours_lies_in_the_users_tree(bench: Bench, monkeypatch: pytes
 
 def test_what_nobody_kept_is_not_compared(bench: Bench) -> None:
     """Case RC-52: no verdict is given on what cannot be checked."""
-    bench.repo.commit({".gitignore": "*.o\n"})
-    event = bench.sh("echo x > made.o; echo y > made.txt", outputs=("made.o", "made.txt"))
+    bench.repo.commit({".gitignore": "*.o\nbuild/\n"})
+    script = "mkdir -p build; echo z > build/z; echo x > made.o; echo y > made.txt"
+    event = bench.sh(script, outputs=("build/z", "made.o", "made.txt"))
     _, result = bench.again(event)
     assert [(each.path, each.verdict) for each in result.verdicts] == [(b"made.txt", SAME)]
-    assert (result.uncompared, result.outcome) == ((b"made.o",), "unverifiable")
+    assert (result.uncompared, result.outcome) == ((b"build/z", b"made.o"), "unverifiable")
+
+
+def test_an_input_that_git_ignores_is_named(bench: Bench) -> None:
+    bench.repo.commit({".gitignore": "*.in\n"})
+    (bench.path / "x.in").write_text("x")
+    ready, result = bench.again(bench.sh("cat x.in || true", inputs=("x.in", "a.txt")))
+    assert ready.lacking == (b"x.in",)
+    assert not result.stopped
 
 
 def test_both_versions_are_kept(bench: Bench, tmp_path: Path) -> None:
@@ -461,5 +470,5 @@ def test_a_file_that_nobody_kept_is_named(bench: Bench) -> None:
     (bench.path / "large").write_text("x" * 200)
     event = bench.sh("echo y > small")
     with reexecution.ready(bench.store, event, dict(os.environb)) as ready:
-        assert ready.tree.lacking == (b"large",)
+        assert ready.lacking == (b"large",)
         assert not (ready.tree.root / "large").exists()
