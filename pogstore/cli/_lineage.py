@@ -1,5 +1,6 @@
 """A lineage as lines of text, as JSON, and in the languages of two programs that draw: Graphviz and Mermaid."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -13,6 +14,8 @@ from pogstore.history.names import shortest
 from pogstore.model import EventId, Oid, TaskId
 from pogstore.store.content import path_of
 
+_NOT_PLAIN = re.compile(r"(?<![^\W_])-|-(?![^\W_])|[^\w .,:/-]|_")
+"""What is written as a number: a hyphen is plain between letters or digits alone."""
 SHOWN_PATHS = 3
 SHOWN_ACTORS = 3
 _UP = {
@@ -269,6 +272,4 @@ def _dot_text(text: str) -> str:
 
 def _mermaid_text(text: str) -> str:
     """Returns an escaped text as Mermaid's entities: whatever is no letter, digit, space or plain mark is a number."""
-    return "".join(
-        character if character.isalnum() or character in " .,:/" else f"#{ord(character)};" for character in text
-    )
+    return _NOT_PLAIN.sub(lambda match: f"#{ord(match.group())};", text)

@@ -130,7 +130,7 @@ def _summary(store: Store, task: TaskId) -> Summary:
         aliases=definition.aliases if definition else (),
         links=now.links,
         claimed_by=tuple(held.actor.name or held.actor.type for held in now.claims),
-        actors=tuple(dict.fromkeys(actor.name or actor.type for actor in now.actors)),
+        actors=tuple(dict.fromkeys(actor.name or actor.type for actor in now.actors if actor.type != "unknown")),
         first_time=now.first_time or 0,
         last_time=now.last_time or 0,
         events=now.events,

@@ -29,7 +29,7 @@ HOSTILE = (
 DOT = re.compile(
     r'(?:\s+|(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<mark>->|[{}\[\];=,]))', re.DOTALL
 )
-_INSIDE = r'"(?P<text>(?:[^\W_]| |[.,:/]|#\d+;)*)"'
+_INSIDE = r'"(?P<text>(?:[^\W_]|(?<=[^\W_])-(?=[^\W_])|[ .,:/]|#\d+;)*)"'
 _NAME = r"(?:more_(?:up|down)_)?n\d+"
 MERMAID_NODE = re.compile(rf"  {_NAME}\[{_INSIDE}\]")
 MERMAID_EDGE = re.compile(rf"  {_NAME} (?:(?:-->|-\.-)\|{_INSIDE}\||-\.->) {_NAME}")

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pogstore import graph
+from pogstore import codec, graph
 from pogstore.draft import Draft, DraftChange, FileVersion, TaskDrafts
 from pogstore.errors import BadInput, NotFound
 from pogstore.history.lineage import FileLine, Lineage, Node, Walk, lineage
 from pogstore.history.names import Named
 from pogstore.history.streamed import changes_of
 from pogstore.model import Actor, EventId, Link, Oid, Sealed, Source, TaskId
+from pogstore.store.decoded import Decoded
 from pogstore.store.refs import content_ref, task_ref
 from pogstore.store.store import Store, open_store
 from pogstore.work.intake import take
@@ -421,3 +422,30 @@ def test_whatever_the_links_and_the_order_of_arrival(
     assert {one: lineage(second, one) for one in asked} == found
     second.index.discard()
     assert {one: lineage(second, one) for one in asked} == found
+
+
+def test_events_that_have_no_part_in_it_are_not_read(works: Works, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many events other tasks have: each that is decoded is of a task in the answer."""
+    one, two = works.define(1), works.define(2, "", needs(task_id(1)))
+    made = works.edit(one, "a", None, "1\n")
+    works.edit(two, "a", "1\n", "2\n")
+    for number in range(3, 30):
+        works.define(number)
+        works.edit(task_id(number), f"f{number}", None, "1\n")  # the same bytes elsewhere
+        works.edit(task_id(number), "a", f"{number}\n", f"{number + 1}\n")  # other bytes at the same path
+    works.store.refresh()
+    read: list[TaskId] = []
+    decode = codec.decode
+
+    def counting(body: bytes) -> Sealed:
+        sealed = decode(body)
+        read.append(sealed.event.task)
+        return sealed
+
+    monkeypatch.setattr(codec, "decode", counting)
+    for asked in (Named(one), Named(two), Named(one, made.event_id)):
+        works.store.decoded = Decoded()
+        read.clear()
+        lineage(works.store, asked)
+        assert set(read) == {one, two}
+        assert len(read) <= 2 * 4 + 2, "an answer that reads an event over and over"
