@@ -70,4 +70,5 @@ def command(
     refuse_if_moved(plan, digest)
     if dry_run or plan.obstacles:
         return show_plan(plan, as_json, Advice(CHOICE) if plan.obstacles else NO_ADVICE, NOTHING)
-    return show_done(apply_restore(env.store, plan, env.by, before=point.before), as_json, NOTHING)
+    bar = LateBar("files")
+    return show_done(apply_restore(env.store, plan, env.by, before=point.before, progress=bar), as_json, NOTHING)

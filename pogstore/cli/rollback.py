@@ -94,7 +94,7 @@ def command(
         return _show_laid_out(lay_out(env.store, plan, terms, materialize), as_json)
     if dry_run or plan.obstacles:
         return show_plan(plan, as_json, _advice(env, plan, (names, with_subtasks, specs)))
-    return show_done(apply_rollback(env.store, plan, env.by), as_json)
+    return show_done(apply_rollback(env.store, plan, env.by, LateBar("files")), as_json)
 
 
 def _named(env: Env, names: Sequence[str], with_subtasks: bool) -> list[Named | Span]:

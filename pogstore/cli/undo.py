@@ -3,6 +3,7 @@
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, json_option, pog_command
 from pogstore.cli._plans import EXITS, Advice, dry_run_option, plan_option, refuse_if_moved, show_done, show_plan
+from pogstore.cli._progress import LateBar
 from pogstore.history.plans import Plan
 from pogstore.history.rollback import apply_undo, plan_undo
 
@@ -22,7 +23,7 @@ def command(env: Env, dry_run: bool, digest: str | None, as_json: bool) -> int:
     refuse_if_moved(plan, digest)
     if dry_run or plan.obstacles:
         return show_plan(plan, as_json, _advice(plan))
-    return show_done(apply_undo(env.store, plan, env.by), as_json)
+    return show_done(apply_undo(env.store, plan, env.by, LateBar("files")), as_json)
 
 
 def _advice(plan: Plan) -> Advice:

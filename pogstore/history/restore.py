@@ -72,9 +72,9 @@ def plan_restore(
             paths = [path for path in paths if path not in {_raw(each.path) for each in planning.obstructed}]
 
 
-def apply_restore(store: Store, plan: Plan, by: By, *, before: bool = False) -> Done:
+def apply_restore(store: Store, plan: Plan, by: By, *, before: bool = False, progress: Progress = _untold) -> Done:
     """Carries a restore out; raises `Conflict`, with nothing written, if something stands in the way."""
-    return carry_out(store, plan, by, Manner(Restored, BEFORE if before else POINT))
+    return carry_out(store, plan, by, Manner(Restored, BEFORE if before else POINT), progress)
 
 
 def in_the_way(held: Held, moments: Sequence[Moment], way: Way, now: Side | None) -> str | None:

@@ -66,14 +66,14 @@ def plan_undo(store: Store, worktree: str | None) -> Plan:
         return planning.plan()
 
 
-def apply_rollback(store: Store, plan: Plan, by: By) -> Done:
+def apply_rollback(store: Store, plan: Plan, by: By, progress: Progress = untold) -> Done:
     """Carries a rollback out; raises `Conflict`, with nothing written, if something stands in the way."""
-    return carry_out(store, plan, by, Manner(RolledBack, "three-way"))
+    return carry_out(store, plan, by, Manner(RolledBack, "three-way"), progress)
 
 
-def apply_undo(store: Store, plan: Plan, by: By) -> Done:
+def apply_undo(store: Store, plan: Plan, by: By, progress: Progress = untold) -> Done:
     """Carries an undo out; raises `Conflict`, with nothing written, if something stands in the way."""
-    return carry_out(store, plan, by, Manner(Restored, UNDO))
+    return carry_out(store, plan, by, Manner(Restored, UNDO), progress)
 
 
 def _touching(asked: Sequence[Sealed], terms: Terms) -> list[Sealed]:

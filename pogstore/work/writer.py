@@ -82,6 +82,7 @@ class Attempt:
         self._new: list[Stamp | None] = []
         self._steps: list[tuple[Step, Target]] = []
         self._done: list[Step] = []
+        self._placed = 0
         self.stays = False
         """Set if an error must not bring the former files back: somebody relies on the new ones already."""
 
@@ -94,7 +95,7 @@ class Attempt:
             with naming(target.write.path):
                 after = target.write.after
                 self._new.append(self._write(target, after, place) if after is not None else None)
-            self._progress(len(self._new), 2 * len(self._targets))
+            self._tell()
         self._syncing.flush()
 
     def carry_out(self) -> None:
@@ -103,12 +104,12 @@ class Attempt:
         self._steps = steps.steps_for(self._tree, self._targets, [kept for _, kept in self._places], self._new)
         if self._journal is not None and self._targets:
             self._journal.note(Ready(tuple(step for step, _ in self._steps)))
-        total = len(self._targets)
         for step, target in self._steps:
             with naming(target.write.path):
                 self._do(step, target, places[target.parts])
             if isinstance(step, Put):
-                self._progress(min(total + len(self._done), 2 * total), 2 * total)
+                self._placed += 1
+                self._tell()
         self._settle()
 
     def take_back(self, fault: BaseException) -> None:
@@ -128,6 +129,10 @@ class Attempt:
         steps.finish(self._tree, [step for step, _ in self._steps], places)
         if self._journal is not None:
             self._journal.end()
+
+    def _tell(self) -> None:
+        """Says how many files are done; one that is written beside its place is half done."""
+        self._progress((len(self._new) + self._placed) // 2, len(self._targets))
 
     def _do(self, step: Step, target: Target, places: tuple[Place, Place]) -> None:
         match step:

@@ -430,3 +430,12 @@ def test_rc16_what_undo_needs_survives_a_collection(bench: Bench) -> None:
     bench.reopen()
     bench.undo()
     assert bench.files() == files
+
+
+def test_progress_is_told_of_each_file(bench: Bench) -> None:
+    told: list[tuple[int, int]] = []
+    event = bench.step({"a": b"1\n", "b/c": b"2\n", "b/d/e": b"3\n"})
+    apply_rollback(bench.store, bench.plan(event), bench.by(), lambda done, total: told.append((done, total)))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told.count((3, 3)) == 1
+    assert told[-1] == (3, 3)
