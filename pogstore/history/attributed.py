@@ -24,7 +24,7 @@ from pogstore.store.hunks import KeptHunks
 from pogstore.store.libgit2 import differ, line_hunks
 from pogstore.store.store import Store
 
-MEMO = "blame-8"
+MEMO = "blame-9"
 
 
 class Question(NamedTuple):

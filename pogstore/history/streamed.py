@@ -8,7 +8,7 @@ from pogstore.errors import UnsafePath
 from pogstore.graph import replay_order
 from pogstore.history.explanation import Key
 from pogstore.history.stream import SECOND, SLACK, CommitStep, EventStep, Kind
-from pogstore.model import BlobId, Change, Observed, Opaque, Replayed, Restored, RolledBack, Sealed, Side, TaskId
+from pogstore.model import BlobId, Change, Observed, Opaque, Replayed, Restored, RolledBack, Sealed, Side
 from pogstore.store import rows
 from pogstore.store.content import path_bytes
 from pogstore.store.gitlog import FormerName, PathCommit
@@ -21,6 +21,8 @@ ABSENT = "absent:"
 """Begins the key of a version whose content is not here."""
 MOST_MOVES = 8
 """So many recorded renames of one file are followed to a name that git knows."""
+MOST_LINKED = 64
+"""So many changes of one event say which event it went on from."""
 COMMIT_DELAY = SECOND
 """µs: a commit counts as made at the end of its second, so that an event of the same second comes before it."""
 
@@ -143,19 +145,41 @@ def _moved_side(changes: Iterable[Change]) -> Side | None:
 def effective_times(events: Iterable[Sealed]) -> list[tuple[int, Sealed]]:
     """Returns events with the greatest `time` of each and its predecessors, in the order in which blame takes them.
 
-    Predecessors are the earlier events of the same task and, for what was recorded live, all earlier live events: the
-    clocks of an import say nothing about other tasks (`docs/decisions/0005-order-of-imported-events.md`).
+    Predecessors are the earlier events of the same task; of what was recorded live also those of the same work tree
+    and whoever left what an event found. What another clone did meanwhile is none, for its clocks run beside ours, nor
+    is what an import tells of other tasks (`docs/decisions/0005-order-of-imported-events.md`).
     """
-    by_task: dict[TaskId, int] = {}
-    live = 0
+    latest: dict[str, int] = {}
     found = []
     for sealed in sorted(events, key=lambda sealed: (sealed.event.clock, sealed.event_id)):
-        event = sealed.event
-        time = max(event.time, by_task.get(event.task, 0), 0 if _imported(sealed) else live)
-        by_task[event.task] = time
-        live = live if _imported(sealed) else time
+        time = max(sealed.event.time, *(latest.get(each, 0) for each in (sealed.event.task, *_found_by(sealed))))
+        latest |= dict.fromkeys((sealed.event.task, *_left_by(sealed)), time)
         found.append((time, sealed))
     return sorted(found, key=lambda item: (item[0], item[1].event.clock, item[1].event_id))
+
+
+def _found_by(sealed: Sealed) -> Iterator[str]:
+    """Yields what an event that was recorded live went on from: its work tree, and contents."""
+    yield from _of_place(sealed)
+    if not _imported(sealed):
+        yield from (
+            change.before.blob for change in changes_of(sealed)[:MOST_LINKED] if change.before and change.before.blob
+        )
+
+
+def _left_by(sealed: Sealed) -> Iterator[str]:
+    """Yields what others may go on from."""
+    yield from _of_place(sealed)
+    if not _imported(sealed):
+        yield from (
+            change.after.blob for change in changes_of(sealed)[:MOST_LINKED] if change.after and change.after.blob
+        )
+
+
+def _of_place(sealed: Sealed) -> Iterator[str]:
+    place = None if _imported(sealed) or isinstance(sealed.event, Opaque) else sealed.event.worktree
+    if place:
+        yield f"worktree {place}"
 
 
 def _imported(sealed: Sealed) -> bool:

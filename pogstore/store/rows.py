@@ -149,9 +149,10 @@ def paths_called(database: sqlite3.Connection, name: bytes) -> list[bytes]:
 
 
 def paths_holding(database: sqlite3.Connection, oids: Iterable[Oid]) -> dict[bytes, list[Oid]]:
-    """Returns for each path that an event found or left with one of some git blobs those blobs."""
+    """Returns for each path at which an event changed one of some git blobs, or something into one, those blobs."""
     query = """
-        SELECT g.path FROM contents c JOIN changes g ON g.after = c.blob WHERE c.oid = ?1 AND c.class = 'content'
+        SELECT g.path FROM contents c JOIN changes g ON g.after = c.blob
+        WHERE c.oid = ?1 AND c.class = 'content' AND g.before IS NOT NULL
         UNION
         SELECT coalesce(g.came_from, g.path) FROM contents c JOIN changes g ON g.before = c.blob
         WHERE c.oid = ?1 AND c.class = 'content'"""
@@ -160,6 +161,14 @@ def paths_holding(database: sqlite3.Connection, oids: Iterable[Oid]) -> dict[byt
         for (path,) in database.execute(query, (oid,)):
             found.setdefault(path, []).append(oid)
     return found
+
+
+def creations_of(database: sqlite3.Connection, oid: Oid) -> list[tuple[bytes, EventId]]:
+    """Returns where an event made a file that holds a git blob, and which."""
+    query = """
+        SELECT DISTINCT g.path, e.id FROM contents c JOIN changes g ON g.after = c.blob JOIN events e ON e.n = g.event
+        WHERE c.oid = ? AND c.class = 'content' AND g.before IS NULL ORDER BY e.clock, e.id"""
+    return [(path, EventId(event)) for path, event in database.execute(query, (oid,))]
 
 
 def counter(database: sqlite3.Connection, name: str) -> int:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pogstore.draft import Draft, DraftChange, DraftText, FileVersion, TaskDrafts
-from pogstore.model import Actor, Definition, EventId, Source, Stepped, TaskId
+from pogstore.model import Actor, Base, Definition, EventId, Source, Stepped, TaskId
 from pogstore.store.store import Store, open_store
 from pogstore.work.intake import take
 from tests.conftest import SECOND, STARTED, Repo
@@ -62,10 +62,13 @@ class Agent:
         change = DraftChange(path=path, from_=moved_from, before=before, after=version(file))
         return self.record(change)
 
-    def record(self, *changes: DraftChange, tool: str = "Edit", call: str | None = None) -> EventId:
+    def record(
+        self, *changes: DraftChange, tool: str = "Edit", call: str | None = None, base: Base | None = None
+    ) -> EventId:
         """Records a step with some changes; returns its event."""
         self.steps += 1
         fields: dict[str, object] = {"tool": tool, "class": "edit", "call_id": call or f"call {self.steps}", "ok": True}
+        fields |= {"base": base} if base is not None else {}
         source = Source(format="spool", key=f"{self.name} {self.steps}")
         self.take(
             Draft(

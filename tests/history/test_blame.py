@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from pogstore import codec
 from pogstore.draft import Draft, DraftChange, FileVersion, TaskDrafts
 from pogstore.errors import BadInput, NotFound
 from pogstore.history.blame import BlamedLine, blame, changed_files, effective_times
 from pogstore.history.why import why
-from pogstore.model import Change, EventId, Source, Stepped
+from pogstore.model import Actor, BlobId, Change, EventId, Sealed, Side, Source, Stepped, TaskId
 from pogstore.store.batch import Batch
 from pogstore.store.gitlog import NOT_COMMITTED
 from pogstore.store.store import Store, open_store
@@ -493,6 +494,36 @@ def test_imported_sessions_are_taken_in_the_order_of_time(repo: Repo) -> None:
     assert [source.key for source in sources if source] == ["old", "new"]
     assert "unknown" not in owners(agent.store, "a.py")
     assert len(set(owners(agent.store, "a.py")[3:])) == 2
+
+
+def step_at(clock: int, time: int, place: str, *, found: str = "", left: str = "", key: str = "spool") -> Sealed:
+    """A step of a task of its own, in a work tree, that found one content and left another."""
+    sides = [Side(mode="100644", blob=BlobId(name * 64)) if name else None for name in (found, left)]
+    return codec.encode(
+        Stepped(
+            v=1, task=TaskId(f"0193a4b2-7c00-7000-8000-{clock:06}{time:06}"), clock=clock, time=time,
+            actor=Actor(type="agent"), worktree=place, source=Source(format=key, key=f"{place}{time}"), tool="Edit",
+            class_="edit", changes=(Change(path="a.py", before=sides[0], after=sides[1]),),
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("minutes", range(6))
+def test_the_time_of_an_event_does_not_hang_on_what_another_clone_did(minutes: int) -> None:
+    """Clocks of two clones run beside each other: whose event comes first at one clock is a matter of its id."""
+    morning, afternoon = step_at(3, 100 + minutes, "one"), step_at(3, 900_000, "two")
+    assert [time for time, _ in effective_times([morning, afternoon])] == [100 + minutes, 900_000]
+
+
+def test_the_time_of_an_event_is_no_earlier_than_what_it_goes_on_from() -> None:
+    """In its work tree, whatever its clock says; and after an event of another clone if it found what that left."""
+    first, second = step_at(3, 500, "one", left="a"), step_at(4, 300, "one")
+    assert [time for time, _ in effective_times([second, first])] == [500, 500]
+    elsewhere = step_at(5, 400, "two", found="a", left="b")
+    assert [time for time, _ in effective_times([elsewhere, first])] == [500, 500]
+    assert [time for time, _ in effective_times([step_at(5, 400, "two", found="c"), first])] == [400, 500]
+    imported = step_at(5, 400, "two", found="a", key="claude-code")
+    assert [time for time, _ in effective_times([imported, first])] == [400, 500]
 
 
 def test_why_tells_the_whole_chain(repo: Repo) -> None:

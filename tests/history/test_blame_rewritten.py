@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from pogstore.draft import DraftChange, FileVersion
 from pogstore.history.blame import blame
 from pogstore.history.names import Named
 from pogstore.history.trace import events_of, trace
-from pogstore.model import EventId
+from pogstore.model import Base, EventId
 from pogstore.store.store import Store, open_store
 from tests.conftest import SECOND, STARTED, Repo
 from tests.history.agents import OTHER, TASK, Agent
@@ -142,20 +143,41 @@ def test_what_this_history_had_is_not_elsewhere(repo: Repo) -> None:
 
 
 def test_a_small_content_does_not_say_where_it_was(repo: Repo) -> None:
-    """A file that a task wrote and nobody committed, and another of that name and content: it may be chance."""
+    """A file that a task changed and nobody committed, and another of that name and content: it may be chance."""
+    small, long = "__all__ = []\n", BASE + ADDED
     repo.commit({"other.txt": "other\n"}, "base")
     agent = Agent(repo)
-    for path in ("scratch/__init__.py", "scratch/long.py"):
-        agent.write(path, BASE + ADDED if path.endswith("long.py") else "__all__ = []\n")
+    for path, content in (("scratch/__init__.py", small), ("scratch/long.py", long)):
+        agent.write(path, "something else\n")
+        agent.write(path, content)
         agent.write(path, None)
-    later(repo, "commit", "-q", "--allow-empty", "-m", "nothing")
-    for path in ("pkg/__init__.py", "pkg/long.py"):
-        (repo.path / "pkg").mkdir(exist_ok=True)
-        (repo.path / path).write_text(BASE + ADDED if path.endswith("long.py") else "__all__ = []\n")
-    later(repo, "add", "-A")
-    later(repo, "commit", "-qm", "made")
+    made(repo, {"pkg/__init__.py": small, "pkg/long.py": long})
     assert {line.owner for line in blame(agent.store, b"pkg/__init__.py").lines} == {"commit"}
     assert {line.owner for line in blame(agent.store, b"pkg/long.py").lines} == {"event"}
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["copied", "alone"])
+def test_a_file_made_elsewhere_may_be_a_copy(repo: Repo, beside: bool) -> None:
+    """An agent makes a file of the content that a person has just typed into another one, and that he commits later.
+
+    Only where the commit that the agent started from has no such file is there nothing that it could have copied.
+    """
+    base = repo.commit({"other.txt": "other\n"} | ({"pkg/a.py": "typed before\n"} if beside else {}), "base")
+    agent = Agent(repo)
+    made_by = DraftChange(path="scratch/a.py", after=FileVersion(mode="100644", data=(BASE + ADDED).encode()))
+    agent.record(made_by, base=Base(commit=f"sha1_{base}", branch="main"))
+    made(repo, {"pkg/a.py": BASE + ADDED})
+    owner = "commit" if beside else "event"
+    assert {line.owner for line in blame(agent.store, b"pkg/a.py").lines} == {owner}
+
+
+def made(repo: Repo, files: dict[str, str]) -> None:
+    """A person writes some files and commits them."""
+    for path, content in files.items():
+        (repo.path / path).parent.mkdir(exist_ok=True)
+        (repo.path / path).write_text(content)
+    later(repo, "add", "-A")
+    later(repo, "commit", "-qm", "made")
 
 
 def test_work_goes_on_after_the_rewriting(repo: Repo, tmp_path: Path) -> None:
