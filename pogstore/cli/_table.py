@@ -58,7 +58,7 @@ PORCELAIN: Mapping[str, Section] = {
         "point": "Name a rollback point, so that it can be found again",
         "restore": "Make a task's paths what they were at a rollback point",
         "rollback": "Take the effects of events, or of a task's tool calls, out of the work tree",
-        "undo": "Take back the last rollback made in this work tree, exactly",
+        "undo": "Take back the last rollback or restore made in this work tree, exactly",
     },
     "Sharing": {
         "push": "Push tasks to a remote",

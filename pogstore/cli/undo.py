@@ -15,7 +15,7 @@ from pogstore.history.rollback import apply_undo, plan_undo
 @json_option
 @pass_env
 def command(env: Env, dry_run: bool, digest: str | None, as_json: bool) -> int:
-    """Take back the last rollback made in this work tree, exactly; twice makes it again.
+    """Take back the last rollback or restore made in this work tree, exactly; twice makes it again.
 
     If a file was edited since, nothing is written; to keep such edits, take the operation out by its name instead.
     """

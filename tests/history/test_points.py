@@ -24,7 +24,7 @@ from pogstore.store.store import Store, open_store
 from tests.builders_exchange import append_by_hand, handmade, head_of
 from tests.builders_points import ELSEWHERE, PointBenches, Points
 from tests.builders_rollback import WORKTREE, Step, file, program, untouched
-from tests.history.test_restore_properties import ACTS, Acts, lived, versions
+from tests.history.test_restore_properties import ACTS, EXAMPLES, Acts, lived, versions
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_what_is_in_the_way_is_counted_for_each_point(bench: Points) -> None:
     }  # fmt: skip
 
 
-@settings(max_examples=20)
+@settings(max_examples=EXAMPLES)
 @given(ACTS, st.data())
 def test_a_point_says_what_going_back_would_say(benches: PointBenches, acts: Acts, data: st.DataObject) -> None:
     """As far as each path alone can tell: what stands in the way of two together, the plan finds."""

@@ -17,6 +17,8 @@ from pogstore.model import EventId
 from tests.builders_points import PointBenches, Points
 from tests.builders_rollback import Files, file, link, program, untouched
 
+EXAMPLES = int(os.environ.get("POGSTORE_FUZZ_POINTS", "20"))
+"""Of each property here; more find more."""
 PATHS = ("a", "b", "d", "d/a", "d/e/\u00e9")
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"\xff\n", b"\r\n", b"c"]), max_size=4).map(b"".join)
 VERSIONS = st.one_of(
@@ -107,7 +109,7 @@ def apart(bench: Points, plan: Plan) -> dict[str, tuple[object, ...]]:
     }
 
 
-@settings(max_examples=25)
+@settings(max_examples=EXAMPLES)
 @given(ACTS, st.data())
 def test_going_back_gives_the_point_or_changes_nothing_and_undo_gives_back_what_was_there(
     benches: PointBenches, acts: Acts, data: st.DataObject
@@ -140,7 +142,7 @@ def test_going_back_gives_the_point_or_changes_nothing_and_undo_gives_back_what_
         assert apart(bench, plan) == rest
 
 
-@settings(max_examples=25)
+@settings(max_examples=EXAMPLES)
 @given(ACTS, st.data())
 def test_nobodys_edits_go_without_a_decision(benches: PointBenches, acts: Acts, data: st.DataObject) -> None:
     """Whatever others left since a point, and is there, stays there or is in the way."""
@@ -168,7 +170,7 @@ def versions(told: Told) -> Iterator[FileVersion]:
         yield from told.expected(then).values()
 
 
-@settings(max_examples=15)
+@settings(max_examples=EXAMPLES)
 @given(ACTS, st.data())
 def test_a_lost_object_is_in_the_way_of_exactly_the_points_that_need_it(
     benches: PointBenches, acts: Acts, data: st.DataObject
