@@ -248,6 +248,23 @@ def test_it_reads_nothing_and_gets_no_other_variables(bench: Bench, tmp_path: Pa
     assert names - {"PWD", "OLDPWD", "SHLVL", "_"} == {"PATH", "HOME", "LC_ALL", "TZ", "LEVEL"}
 
 
+def test_what_waits_on_our_standard_input_is_not_the_commands(bench: Bench, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    event = bench.sh(f"cat > '{told}'")
+    reads, writes = os.pipe()
+    os.write(writes, b"meant for us")
+    os.close(writes)
+    saved = os.dup(0)
+    try:
+        os.dup2(reads, 0)
+        bench.again(event)
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
+        os.close(reads)
+    assert told.read_text() == ""
+
+
 def test_what_differs_in_the_environment_is_told(bench: Bench) -> None:
     bench.repo.commit({"uv.lock": "1\n"})
     event = bench.run("true", variables=("LEVEL",))
