@@ -195,13 +195,16 @@ class StaleRef(PogError):
 
 
 class LockHeld(PogError):
-    """Another process kept the store's lock for too long."""
+    """Another process kept the store's lock, or git's lock of a ref, for too long."""
 
     code = "lock-held"
     retryable = True
 
     def __init__(self, path: str, seconds: float) -> None:
-        super().__init__(f"could not lock '{path}' within {seconds:g} s", "another git pog is writing; try again")
+        hint = "another git pog is writing; try again"
+        if path.startswith("refs/"):  # git's own locks are files, which whoever is killed leaves behind
+            hint = f"another git is writing; if none is, one was killed: remove '{path}.lock' in the git directory"
+        super().__init__(f"could not lock '{path}' within {seconds:g} s", hint)
         self.path, self.seconds = path, seconds
 
 

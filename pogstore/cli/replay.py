@@ -15,8 +15,8 @@ from pogstore.cli._progress import LateBar
 from pogstore.cli._render import counted, echo, echo_json, path_text, safe, tell
 from pogstore.cli._values import Value
 from pogstore.history import replayed
+from pogstore.history.names import Named
 from pogstore.history.replay import DIVERGED, OUTCOMES, Place, Replay, Result, plan_replay
-from pogstore.history.replay_range import Span, span_of
 from pogstore.history.replayed_branch import ReplayedBranch, check_branch, replay_branch, resume_branch
 from pogstore.history.replayed_directory import (
     ReplayedDirectory,
@@ -25,6 +25,7 @@ from pogstore.history.replayed_directory import (
     replay_directory,
     resume_directory,
 )
+from pogstore.history.targets import Span, resolve_target
 
 EXITS = {
     1: "an event could not be applied, or the record has a gap",
@@ -90,7 +91,7 @@ def command(
         check_branch(env.store, branch)
     if into is not None:
         check_directory(env.store, Path.cwd() / into)
-    replay = plan_replay(env.store, _spans(env, names, every), onto, LateBar("events"))
+    replay = plan_replay(env.store, _named(env, names, every), onto, LateBar("events"))
     if (branch is None and into is None) or not (replay.is_whole or partial):
         return _show(replay, None, as_json, branch or into)
     made: Made = None
@@ -102,10 +103,10 @@ def command(
     return _show(replay, made, as_json)
 
 
-def _spans(env: Env, names: Sequence[str], every: bool) -> list[Span]:
+def _named(env: Env, names: Sequence[str], every: bool) -> list[Named | Span]:
     if every:
-        return [Span(task) for task in env.store.tasks()]
-    return [span_of(env.store, name, env.active) for name in names or ("@",)]
+        return [Named(task) for task in env.store.tasks()]
+    return [resolve_target(env.store, name, env.active) for name in names or ("@",)]
 
 
 def _resume(env: Env, branch: str | None, into: str | None, as_json: bool) -> int:

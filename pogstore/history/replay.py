@@ -13,9 +13,10 @@ from pogstore.errors import NotFound, UnsafePath
 from pogstore.history.blame import BEFORE_UNSEEN
 from pogstore.history.names import Named
 from pogstore.history.replay_merge import Conflicted, Unverifiable, merged
-from pogstore.history.replay_range import Group, Span, changes_of, groups_in, is_open, span_of_named
+from pogstore.history.replay_range import Group, groups_in, is_open
 from pogstore.history.replay_world import SUBMODULE, UNKNOWN, Contents, Held, Put, World
 from pogstore.history.takeout import ENCODING_LOST
+from pogstore.history.targets import Span, changes_of
 from pogstore.model import Change, EventId, Oid, Path, Ran, Sealed, Side, Stepped
 from pogstore.store import gitlog
 from pogstore.store.carrier import tree_of
@@ -96,20 +97,22 @@ def _untold(_done: int, _total: int) -> None:
     """Progress that nobody waits for."""
 
 
-def plan_replay(store: Store, spans: Iterable[Span], onto: str | None = None, progress: Progress = _untold) -> Replay:
+def plan_replay(
+    store: Store, names: Iterable[Named | Span], onto: str | None = None, progress: Progress = _untold
+) -> Replay:
     """Returns what applying the recorded effects of some events again comes to, on their own base or onto a revision.
 
-    `progress` is told how many events were gone through, and of how many, after each. Raises `NotFound` for a span
-    without a recorded change or an unknown revision, and `Incomplete` where a newer reader is needed.
+    `progress` is told how many events were gone through, and of how many, after each. Raises `NotFound` where
+    nothing changed a file, or for an unknown revision, and `Incomplete` where a newer reader is needed.
     """
     with store.one_moment():
-        groups = groups_in(store, spans)
+        groups = groups_in(store, names)
         return plan_groups(store, groups, gitlog.commit_of(store.git, onto) if onto is not None else None, progress)
 
 
 def replay_of(store: Store, named: Iterable[Named], onto: str | None = None) -> Replay:
     """Returns what `plan_replay` does for events and tasks that are named."""
-    return plan_replay(store, map(span_of_named, named), onto)
+    return plan_replay(store, named, onto)
 
 
 def plan_groups(store: Store, groups: Sequence[Group], onto: Oid | None, progress: Progress = _untold) -> Replay:

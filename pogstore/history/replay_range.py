@@ -1,75 +1,36 @@
-"""Which events a replay is of: tasks, single events, and the events of a task from one on, up to one, in replay order.
+"""Which events a replay is of: those of tasks and chains, and single ones, in replay order.
 
 What is told twice is taken once, and the parts of an event are taken together. Reads; decides nothing about effects.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from pogstore import state
-from pogstore.errors import BadInput, Incomplete, NotFound
-from pogstore.graph import replay_order
-from pogstore.history.names import Active, Named, resolve, resolve_task
-from pogstore.model import Change, EventId, Opaque, Ran, Sealed, Stepped, TaskId
+from pogstore.errors import Incomplete, NotFound
+from pogstore.graph import ancestors, replay_order
+from pogstore.history.names import Named
+from pogstore.history.targets import Span, changes_of, whole_event
+from pogstore.model import EventId, Opaque, Ran, Sealed, Stepped, TaskId
 from pogstore.store.store import Store
 
 Group = tuple[Sealed, ...]
 """An event, or all the parts of one, which apply together."""
 
 
-class Span(NamedTuple):
-    """Events of one task: all of them, or those after `after` up to `last`; with both alike that event alone."""
+def groups_in(store: Store, names: Iterable[Named | Span]) -> list[Group]:
+    """Returns what changed files in some tasks, events and chains, and the calls in them that never ended.
 
-    task: TaskId
-    after: EventId | None = None
-    last: EventId | None = None
-
-
-def span_of(store: Store, written: str, active: Active) -> Span:
-    """Returns what somebody wrote: `TASK`, `EVENT`, or `A..B`, which is what came after A up to B, as in git.
-
-    Either end of a range may be empty; an end that is a task stands for that whole side. Raises `NotFound`,
-    `AmbiguousName`, and `BadInput` for ends in two tasks.
-    """
-    first, dots, second = written.partition("..")
-    if not dots:
-        return span_of_named(resolve(store, written, active))
-    after = resolve(store, first, active) if first else None
-    last = resolve(store, second, active) if second else None
-    task = after.task if after else last.task if last else resolve_task(store, "@", active)
-    if last is not None and last.task != task:
-        raise BadInput(f"'{written}'", "its ends are in two tasks", "name two ranges, one for each task")
-    span = Span(task, after.event_id if after else None, last.event_id if last else None)
-    if span.after is not None and span.after == span.last:
-        raise NotFound("event", written, "a range begins after its first end")
-    return span
-
-
-def span_of_named(named: Named) -> Span:
-    """Returns the events that a name means."""
-    return Span(named.task, named.event_id, named.event_id)
-
-
-def groups_in(store: Store, spans: Iterable[Span]) -> list[Group]:
-    """Returns what changed files in some spans, and the calls in them that never ended, in replay order.
-
-    Raises `NotFound` for a span, or all of them, without any change, and `Incomplete` where a newer reader or a part
+    In replay order. Raises `NotFound` if nothing there changed a file, and `Incomplete` where a newer reader or a part
     is needed.
     """
-    by_task: dict[TaskId, list[Span]] = {}
-    for span in spans:
-        by_task.setdefault(span.task, []).append(span)
+    by_task: dict[TaskId, list[Named | Span]] = {}
+    for name in names:
+        by_task.setdefault(name.task, []).append(name)
     found = [group for task, own in by_task.items() for group in _groups_of(store, task, own)]
     if not any(changes_of(sealed) for group in found for sealed in group):
         raise NotFound("recorded change", _spelled(list(by_task)), "'git pog log' shows what events changed")
     starts = {group[0].event_id: group for group in found}
     return [starts[sealed.event_id] for sealed in replay_order(group[0] for group in found)]
-
-
-def changes_of(sealed: Sealed) -> tuple[Change, ...]:
-    """Returns what an event changed."""
-    changes: tuple[Change, ...] = getattr(sealed.event, "changes", ())
-    return changes
 
 
 def is_open(sealed: Sealed) -> bool:
@@ -84,7 +45,7 @@ def _spelled(tasks: Sequence[TaskId]) -> str:
     return tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
 
 
-def _groups_of(store: Store, task: TaskId, spans: Sequence[Span]) -> list[Group]:
+def _groups_of(store: Store, task: TaskId, names: Sequence[Named | Span]) -> list[Group]:
     every = store.events(task)
     if any(isinstance(sealed.event, Opaque) for sealed in every):
         raise Incomplete(f"task '{task}'", state.NEEDS_NEWER)
@@ -93,20 +54,24 @@ def _groups_of(store: Store, task: TaskId, spans: Sequence[Span]) -> list[Group]
         raise Incomplete(f"task '{task}'", "parts of an event are not here")
     distinct = state.distinct(whole.events)
     wanted: set[EventId] = set()
-    for span in spans:
-        wanted |= {distinct.echoes.get(event_id, event_id) for event_id in _ids_in(every, span)}
+    for name in names:
+        wanted |= {distinct.echoes.get(event_id, event_id) for event_id in _ids_in(store, every, name)}
     groups = [group for group in _grouped(distinct.used) if not wanted.isdisjoint(each.event_id for each in group)]
     return [group for group in groups if any(map(_concerns, group))]
 
 
-def _ids_in(events: Sequence[Sealed], span: Span) -> list[EventId]:
-    """Returns the events of a span, out of all those of its task in replay order."""
-    if span.after is not None and span.after == span.last:
-        return [span.after]
-    ids = [sealed.event_id for sealed in events]
-    begin = ids.index(span.after) + 1 if span.after is not None else 0
-    end = ids.index(span.last) + 1 if span.last is not None else len(ids)
-    return ids[begin:end]
+def _ids_in(store: Store, events: Sequence[Sealed], name: Named | Span) -> Iterable[EventId]:
+    """Returns the events that a name means, out of all those of its task."""
+    if isinstance(name, Named):
+        return [name.event_id] if name.event_id is not None else [sealed.event_id for sealed in events]
+    parents = {sealed.event_id: sealed.event.parents for sealed in events}
+
+    def up_to(event_id: EventId) -> set[EventId]:
+        last = whole_event(store, event_id)[-1].event_id  # of an event in parts the last one stands for all
+        return {last} | ancestors((last,), lambda each: parents.get(each, ()))
+
+    wanted = up_to(name.until) if name.until is not None else set(parents)
+    return wanted - up_to(name.after) if name.after is not None else wanted
 
 
 def _concerns(sealed: Sealed) -> bool:

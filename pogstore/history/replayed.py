@@ -12,8 +12,9 @@ import msgspec
 
 from pogstore import digest
 from pogstore.errors import BadInput, Conflict, NotEnabled, NotFound, UnsafePath
+from pogstore.history.names import Named
 from pogstore.history.replay import Progress, Replay, plan_groups
-from pogstore.history.replay_range import Span, groups_in
+from pogstore.history.replay_range import groups_in
 from pogstore.model import FORMAT, EventId, Link, Oid, Outcome, Replayed, Sealed, Slice, Source, TaskId
 from pogstore.store import rows
 from pogstore.store.batch import Batch
@@ -106,9 +107,9 @@ def find_begun(store: Store, branch: str | None, directory: str | None) -> Begun
 
 def plan_again(store: Store, begun: Begun, progress: Progress) -> Replay:
     """Returns the replay that was begun; raises `Conflict` if it would come to something else now."""
-    spans = [Span(task, event_id, event_id) for task, event_id in zip(begun.tasks, begun.events, strict=True)]
+    names = [Named(task, event_id) for task, event_id in zip(begun.tasks, begun.events, strict=True)]
     with store.one_moment():
-        replay = plan_groups(store, groups_in(store, spans), begun.onto, progress)
+        replay = plan_groups(store, groups_in(store, names), begun.onto, progress)
     if digest_of(replay) != begun.digest:
         raise Conflict(
             f"the replay into {begun.target} would not come to what it was begun for",

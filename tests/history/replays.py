@@ -1,14 +1,15 @@
 """Histories to be replayed: what was recorded, with what each path held after each event."""
 
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hypothesis import strategies as st
 
 from pogstore.draft import FileVersion
+from pogstore.history.names import Named
 from pogstore.history.replay import Replay, plan_replay
-from pogstore.history.replay_range import Span
 from pogstore.history.replay_world import Held
 from pogstore.model import EventId, Observed, Sealed, TaskId
 from pogstore.store.batch import Batch
@@ -94,17 +95,14 @@ def observe(bench: Bench, step: Step, task: TaskId) -> EventId:
     return bench.store.transact(write).event_id
 
 
-def spans(bench: Bench, *names: str) -> list[Span]:
-    """The spans of tasks and events; of all tasks if none is named."""
-    if not names:
-        return [Span(task) for task in bench.store.tasks()]
-    named = [bench.named(name) for name in names]
-    return [Span(each.task, each.event_id, each.event_id) for each in named]
+def named(bench: Bench, *names: str) -> list[Named]:
+    """Tasks and events; all tasks if none is named."""
+    return [bench.named(name) for name in names] if names else [Named(task) for task in bench.store.tasks()]
 
 
 def replay(bench: Bench, *names: str, onto: str | None = None) -> Replay:
     """Replays tasks and events, or all of them, in memory."""
-    return plan_replay(bench.store, spans(bench, *names), onto)
+    return plan_replay(bench.store, named(bench, *names), onto)
 
 
 def outcomes(found: Replay) -> dict[EventId, str]:
@@ -144,6 +142,16 @@ def committed(bench: Bench, revision: str) -> dict[str, tuple[str, str]]:
 def as_git_has(files: Mapping[str, FileVersion]) -> dict[str, tuple[str, str]]:
     """Files as `committed` says them."""
     return {path: (version.mode, oid_of("blob", version.data)) for path, version in files.items()}
+
+
+def damage(bench: Bench, data: bytes) -> None:
+    """Lets a content be another one, as a failing disk would."""
+    oid = bench.store.objects.name("blob", data)
+    place = bench.store.layout.objects / oid[:2] / oid[2:]
+    place.chmod(0o644)
+    place.write_bytes(zlib.compress(b"blob 2\0x\n"))
+    bench.store.close()
+    bench.store = open_store(bench.path)
 
 
 def lose(bench: Bench, data: bytes) -> None:

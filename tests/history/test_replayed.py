@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from pogstore.errors import BadInput, Conflict, NotFound, UnsafePath, WorkTreeFailed
+from pogstore.errors import BadInput, Conflict, LockHeld, NotEnabled, NotFound, UnsafePath, WorkTreeFailed
 from pogstore.history import replayed, replayed_branch, replayed_directory
 from pogstore.history.replay import Replay, plan_replay
 from pogstore.history.replayed_branch import ReplayedBranch, check_branch, replay_branch, resume_branch
 from pogstore.history.replayed_directory import ReplayedDirectory, check_directory, replay_directory, resume_directory
 from pogstore.history.rollback import plan_undo
 from pogstore.model import Change, Link, OddPath, Outcome, Replayed, Side
+from pogstore.store import libgit2
 from pogstore.store.content import blob_id
 from pogstore.store.refs import TASKS
 from pogstore.work import writer
@@ -29,10 +30,10 @@ from tests.history.replays import (
     committed,
     histories,
     lose,
+    named,
     outcomes,
     record,
     replay,
-    spans,
 )
 
 
@@ -105,7 +106,7 @@ def test_a_branch_is_all_that_changes(bench: Bench) -> None:
     replay(bench)
     before = of_user(bench)
     head, main = bench.repo.git("rev-parse", "HEAD"), bench.repo.git("symbolic-ref", "HEAD")
-    found = plan_replay(bench.store, spans(bench), head)
+    found = plan_replay(bench.store, named(bench), head)
     made = replay_branch(bench.store, found, "work/again", bench.by())
     assert of_user(bench) == before
     assert bench.repo.git("rev-parse", "HEAD") == head
@@ -247,12 +248,41 @@ def test_a_taken_name_is_refused(bench: Bench) -> None:
             check_branch(bench.store, name)
 
 
+def test_a_lock_that_a_killed_git_left_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RC-43."""
+    bench.step({"f": b"1\n"})
+    monkeypatch.setattr(libgit2, "RETRY_SECONDS", 0.01)
+    lock = bench.path / ".git" / "refs" / "heads" / "again.lock"
+    lock.write_text("")
+    with pytest.raises(LockHeld) as fault:
+        branch(bench)
+    assert fault.value.hint is not None
+    assert "remove 'refs/heads/again.lock'" in fault.value.hint
+    lock.unlink()
+    begun = replayed.find_begun(bench.store, "again", None)
+    again = replayed.plan_again(bench.store, begun, lambda _done, _total: None)
+    assert resume_branch(bench.store, again, begun, bench.by()).tip == bench.repo.git("rev-parse", "again")
+
+
 def test_no_identity_no_branch(bench: Bench) -> None:
     bench.step({"f": b"1\n"})
     bench.repo.git("config", "user.useConfigOnly", "true")
     bench.repo.git("config", "user.name", "")
     with pytest.raises(BadInput, match="identity"):
         branch(bench)
+
+
+def test_where_nobody_has_run_init_nothing_is_written(bench: Bench) -> None:
+    bench.step({"f": b"1\n"})
+    bench.repo.git("config", "pog.enabled", "false")
+    bench.reopen()
+    found = replay(bench)
+    before = untouched(bench.path.parent)
+    with pytest.raises(NotEnabled):
+        replay_branch(bench.store, found, "again", bench.by())
+    with pytest.raises(NotEnabled):
+        replay_directory(bench.store, found, bench.path.parent / "out", bench.by())
+    assert untouched(bench.path.parent) == before
 
 
 def test_a_directory_holds_all_files_of_the_base_and_nothing_beside(bench: Bench) -> None:
