@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from pogstore.digest import hexdigest
 from pogstore.store import spawn
-from pogstore.work import listed, look, looked, sighting
+from pogstore.work import journal, listed, look, looked, sighting
 from pogstore.work.spooled_record import Absent, Seen, Unseen, _state
+from pogstore.work.unfinished import OPERATION, TEMPORARY
 from tests.conftest import Repo
 
 MAX = 100_000
@@ -941,3 +942,41 @@ def test_a_head_that_files_do_not_tell_is_unknown(repo: Repo, monkeypatch: pytes
     ):
         said.write_text(text)
         assert look.head_of(git_dir, git_dir) == b"", text
+
+
+# ---- operations of ours ----------------------------------------------------------------------------------------------
+
+
+def test_a_look_while_an_operation_writes_or_waits_to_be_settled_is_partial(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands there is neither the old state nor the new one; nobody has done it."""
+    own = repo.path / ".git" / "pog"
+    write(repo, "new", b"new\n")
+    begun = journal.Begun(journal.VERSION, "rollback", 1, 1, ())
+    with journal.opened(own, fsync=False) as log:
+        assert look_at(repo).look == b"whole", "a journal that is empty says nothing"
+        log.note(begun)
+        found = look_at(repo)
+        assert (found.look, found.states) == (b"partial operation", [])
+        log.note(journal.Beside(()))
+    assert look_at(repo).look == b"partial operation", "it was killed"
+    (own / OPERATION).write_bytes(b"")
+    assert look_at(repo).look == b"whole"
+    listing = look._listing
+
+    def between(*args: Any) -> Any:
+        answer = listing(*args)
+        with journal.opened(own, fsync=False) as log:
+            log.note(begun)
+            log.end()
+        return answer
+
+    monkeypatch.setattr(look, "_listing", between)
+    assert look_at(repo).look == b"partial operation", "one began and ended meanwhile"
+
+
+def test_a_temporary_file_is_nobody_s_change(repo: Repo) -> None:
+    for name in (f"{TEMPORARY}0n", f"d/{TEMPORARY}1k", "d/e", f"x{TEMPORARY}"):
+        write(repo, name, b"new\n")
+    assert set(held(repo)) == {b"d/e", f"x{TEMPORARY}".encode()}
