@@ -4,6 +4,7 @@ RC-8, RC-20, T8. `tests/cli/test_killed.py` kills the real command at its system
 chosen calls of Python's, so that what happens afterwards can be told apart.
 """
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from pogstore.history.verify import verify
 from pogstore.store import stale
 from pogstore.store.libgit2 import Refs
 from pogstore.store.refs import TASKS
-from pogstore.store.store import open_store
+from pogstore.store.store import Store, open_store
 from pogstore.work import journal
 from pogstore.work.unfinished import OPERATION, TEMPORARY
 from tests.builders_killed import World, world
@@ -226,6 +227,28 @@ def test_the_next_operation_puts_in_order_what_the_last_one_left(made: World) ->
         bench.rollback(*made.tasks)
     bench.rollback(*made.tasks)
     assert made.state() == "new"
+
+
+def test_an_interrupt_after_the_events_were_written_takes_nothing_back(
+    made: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, transact, calls = made.bench, Store.transact, itertools.count(1)
+
+    def interrupted(store: Store, write: Any, **options: Any) -> Any:
+        answer = transact(store, write, **options)
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return answer
+
+    plan = bench.plan(*made.tasks)
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "transact", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            apply_rollback(bench.store, plan, bench.by())
+    assert recover(bench.store) == Settled("rollback", True, 10)
+    assert made.state() == "new"
+    bench.undo()
+    assert made.state() == "old"
 
 
 def journal_of(bench: Bench) -> Path:
