@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pogstore.draft import FileVersion
-from pogstore.errors import BadInput, Conflict, ObjectDamaged, WorkTreeFailed
+from pogstore.errors import BadInput, Conflict, ObjectDamaged, UnsafePath, WorkTreeFailed
 from pogstore.history import replayed
 from pogstore.history.replay import Place, Progress, Replay, tree_at
 from pogstore.history.replay_world import SUBMODULE, SYMLINK
@@ -21,7 +21,7 @@ from pogstore.store.content import path_of
 from pogstore.store.newtree import Entry, GitTree
 from pogstore.store.store import MAX_CONTENT, Store
 from pogstore.work.conversion import Conversion
-from pogstore.work.paths import check_path, misspelling
+from pogstore.work.paths import check_path
 from pogstore.work.tasks import By
 from pogstore.work.writer import TEMPORARY, Write, apply, read_version
 
@@ -125,7 +125,7 @@ def _make(place: Path) -> None:
 
 
 def _files(store: Store, replay: Replay) -> _Files:
-    """Returns what a replay comes to; raises `UnsafePath` before anything is written."""
+    """Returns what a replay comes to; names of the base that nobody may write are left out, with the reason."""
     tree = tree_at(store, replay.base) if replay.base else GitTree(lambda _: b"")
     for puts in (replay.before, *(puts for step in replay.steps for puts in (step.arrived, step.puts))):
         fill(tree, replay.contents, puts)
@@ -133,13 +133,20 @@ def _files(store: Store, replay: Replay) -> _Files:
     left: list[Place] = []
     for path, entry in tree.files():
         name = path.decode("utf-8", "surrogateescape")
-        reason = "submodule" if entry.mode == SUBMODULE else misspelling(name)
-        if reason is not None:
+        reason = "submodule" if entry.mode == SUBMODULE else _unsafe(name)
+        if reason is None:
+            entries.append((name, entry))
+        else:
             left.append(Place(path_of(path), reason))
-            continue
-        check_path(name)
-        entries.append((name, entry))
     return _Files(entries, tuple(left), dict(replay.contents.new()))
+
+
+def _unsafe(name: str) -> str | None:
+    try:
+        check_path(name)
+    except UnsafePath as fault:
+        return fault.reason
+    return None
 
 
 def _in_turn(store: Store, place: Path, files: _Files) -> Iterator[list[Write]]:

@@ -41,6 +41,7 @@ def test_a_conflict_is_named_and_nothing_is_written(here: Here, repo: Repo, task
     assert "which was not applied" in answer.stdout
     assert answer.stderr == "nothing was written; '--partial' leaves out what cannot be applied\n"
     assert repo.git("for-each-ref", "refs/heads/again") == ""
+    assert all(event["kind"] != "replayed" for event in here("log", "--json").json), "RC-38: nothing done, nothing told"
     answer = here("replay", "--onto", "HEAD", "--branch", "again", "--partial", "--json", status=1)
     assert (answer.json["ok"], answer.json["branch"]) == (False, "again")
     assert repo.git("show", "again:f") == "one"
@@ -58,6 +59,20 @@ def test_a_branch_and_a_directory_are_made(here: Here, repo: Repo, tmp_path: Pat
     log = here("log", task, "--json").json
     assert [event["kind"] for event in log[:2]] == ["replayed", "replayed"]
     assert here("replay").stdout.endswith("3 events: 3 applied\n"), "replays are not replayed"
+
+
+def test_what_the_first_event_found_is_a_commit_of_its_own(here: Here, repo: Repo, task: str) -> None:
+    """The work tree is not clean, and no commit of anybody else's comes in between (RC-37)."""
+    here("replay", "@{1}", "--branch", "again")  # the last command copied a file that nobody has committed
+    second = here("log", task, "--json").json[2]
+    assert second["tool"] == "sh" or second["kind"] == "ran"
+    found = here("replay", second["id"], "--branch", "second", "--json").json
+    assert found["base"] == repo.git("rev-parse", "main")
+    subjects = repo.git("log", "--format=%s", "main..second").splitlines()
+    assert subjects == ["sh f", "files as the first event found them"]
+    assert repo.git("show", "second~:f") == "1\n2\n3"
+    assert repo.git("show", "second:f") == "1\ntwo\n3"
+    assert repo.git("rev-parse", "second~2") == repo.git("rev-parse", "main")
 
 
 def test_it_goes_on_after_a_kill(here: Here, repo: Repo, task: str, monkeypatch: pytest.MonkeyPatch) -> None:

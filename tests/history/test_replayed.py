@@ -1,6 +1,6 @@
 """Replays that write: a branch, a directory, the events that tell of them, and what a kill leaves.
 
-RC-20, RC-37, RC-40, RC-43, RC-55, RC-65.
+RC-20, RC-37, RC-43, RC-55, RC-65.
 """
 
 import os
@@ -117,26 +117,6 @@ def test_a_branch_is_all_that_changes(bench: Bench) -> None:
         f"Pog-Task: {bench.task}\nPog-Event: {event_id}\n"
     )
     assert bench.repo.git("show", f"{made.tip}:kept") == "k"
-
-
-def test_the_work_tree_before_the_first_event_is_a_commit_of_its_own(bench: Bench) -> None:
-    first = bench.repo.commit({"f": "1\n"})
-    bench.append(
-        bench.task,
-        lambda batch, task: (
-            Change(path="f", before=batch.add_file(task, "f", "100644", b"mine\n"),
-                   after=batch.add_file(task, "f", "100644", b"its\n")),
-        ),
-        None,
-    )  # fmt: skip
-    found = replay(bench)
-    based = found._replace(base=None)
-    assert based.before
-    made = replay_branch(bench.store, based, "again", bench.by())
-    subjects = bench.repo.git("log", "--format=%s", "again").splitlines()
-    assert subjects == ["Edit f", "files as the first event found them"]
-    assert bench.repo.git("show", f"{made.tip}~:f") == "mine"
-    assert first not in bench.repo.git("rev-list", "again").split()
 
 
 def test_it_is_told_once_for_each_task_and_no_undo_takes_it(bench: Bench) -> None:
@@ -362,6 +342,18 @@ def test_a_name_that_is_only_misspelled_goes_into_git_and_not_into_a_directory(b
     assert [left.path for left in made.left] == ["a\\b"]
     branch(bench)
     assert set(committed(bench, "again")) == {"a\\b", "c"}
+
+
+def test_names_of_the_base_that_nobody_may_write_are_left_out(bench: Bench) -> None:
+    """Git itself has files such as `aux.c`; what an event would write under such a name is refused."""
+    commit = bench.repo.commit({"aux.c": "1\n", "kept": "k\n"})
+    head = bench.repo.git("rev-parse", "HEAD")
+    bench.repo.git("update-index", "--add", "--cacheinfo", f"160000,{head},sub")
+    commit = bench.repo.git("commit-tree", "-p", head, "-m", "x", bench.repo.git("write-tree"))
+    bench.record(Step("f", None, file(b"1\n")))
+    made = directory(bench, bench.path.parent / "out", replay(bench, onto=commit))
+    assert files_in(made.path) == {"kept": file(b"k\n"), "f": file(b"1\n")}
+    assert [left.path for left in made.left] == ["aux.c", "sub"]
 
 
 class Killed(BaseException):
