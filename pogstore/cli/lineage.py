@@ -8,7 +8,7 @@ from pogstore.cli import _lineage
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import exclusive, json_option, pathspecs, pog_command
 from pogstore.cli._render import cut, echo, echo_json
-from pogstore.errors import AmbiguousName, NotFound
+from pogstore.errors import AmbiguousName, NotFound, NoWorkTree
 from pogstore.history.lineage import FileLine, lineage
 from pogstore.history.names import Named
 from pogstore.history.tasks import check_whole
@@ -75,7 +75,7 @@ def _asked(env: Env, name: str) -> Named | FileLine | Oid:
         return named or commit  # type: ignore[return-value]
     try:
         return _file(env, name)
-    except NotFound:
+    except (NotFound, NoWorkTree):
         raise NotFound("task, event, commit or file", name, "try 'git pog list --all' or 'git pog log'") from None
 
 

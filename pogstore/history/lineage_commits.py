@@ -7,11 +7,10 @@ whether it is so, as far as they are here.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pogstore.errors import NotFound, ObjectDamaged
 from pogstore.history.lineage_content import Use, Uses, Version, left
 from pogstore.history.streamed import changes_of, told_once
 from pogstore.model import BlobId, Committed, EventId, Oid, Sealed, TaskId
-from pogstore.store import chain, relations, rows
+from pogstore.store import relations, rows
 from pogstore.store.content import path_bytes, plain_oid
 from pogstore.store.gittree import Trees
 from pogstore.store.store import Store
@@ -92,9 +91,8 @@ class Commits:
 
     def said(self, commit: Oid) -> CommitSaid | None:
         """Returns what a commit says of itself; nothing if it is not here."""
-        try:
-            data = chain.read_commit(self._store.objects, commit)
-        except (NotFound, ObjectDamaged, ValueError):
+        data = self._trees.commit(commit)
+        if data is None:
             return None
         head, _, message = data.partition(b"\n\n")
         author = next((line[7:] for line in head.split(b"\n") if line.startswith(b"author ")), b"")

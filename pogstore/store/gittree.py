@@ -1,5 +1,7 @@
 """Which file a commit holds at a path, read from git's own trees in this process: no git is started for it."""
 
+import re
+
 from pogstore.errors import NotFound, ObjectDamaged
 from pogstore.model import Oid
 from pogstore.store import chain
@@ -7,6 +9,8 @@ from pogstore.store.carrier import parents_of, tree_of
 from pogstore.store.contract import Objects
 
 MAX_TREE = 256 << 20
+_OID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+"""What an event names as a commit came from anybody: nothing else is looked for in the object database."""
 _TREE = b"40000"
 _COMMIT = b"160000"
 
@@ -20,6 +24,15 @@ class Trees:
         self._objects = objects
         self._commits: dict[Oid, tuple[Oid, tuple[Oid, ...]] | None] = {}
         self._trees: dict[Oid, Entries] = {}
+
+    def commit(self, oid: Oid) -> bytes | None:
+        """Returns a raw commit; nothing if it is not here, or the name is none."""
+        if not _OID.fullmatch(oid):
+            return None
+        try:
+            return chain.read_commit(self._objects, oid)
+        except (NotFound, ObjectDamaged):
+            return None
 
     def has(self, commit: Oid) -> bool:
         """Says whether a commit is here."""
@@ -72,10 +85,10 @@ class Trees:
 
     def _commit(self, oid: Oid) -> tuple[Oid, tuple[Oid, ...]] | None:
         if oid not in self._commits:
+            data = self.commit(oid)
             try:
-                data = chain.read_commit(self._objects, oid)
-                self._commits[oid] = tree_of(oid, data), parents_of(data)
-            except (NotFound, ObjectDamaged, ValueError):
+                self._commits[oid] = (tree_of(oid, data), parents_of(data)) if data is not None else None
+            except ObjectDamaged:
                 self._commits[oid] = None
         return self._commits[oid]
 

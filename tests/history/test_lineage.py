@@ -10,7 +10,7 @@ from pogstore.errors import BadInput, NotFound
 from pogstore.history.lineage import FileLine, Lineage, Node, Walk, lineage
 from pogstore.history.names import Named
 from pogstore.history.streamed import changes_of
-from pogstore.model import Actor, EventId, Link, Oid, Sealed, Source, TaskId
+from pogstore.model import Actor, Base, EventId, Link, Oid, Sealed, Source, TaskId
 from pogstore.store.decoded import Decoded
 from pogstore.store.refs import content_ref, task_ref
 from pogstore.store.store import Store, open_store
@@ -194,6 +194,15 @@ def test_work_that_began_with_what_a_commit_held(works: Works, repo: Repo) -> No
         (began.event_id, "base", commit), (went_on.event_id, "used", began.event_id)
     }  # fmt: skip
     assert "1" * 40 not in of_event(works, absent).commits
+
+
+@pytest.mark.parametrize("commit", ["../../../README", "x", "sha1_" + "g" * 40, "\x1b[31m"])
+def test_a_commit_whose_name_is_none_is_not_looked_for(works: Works, commit: str) -> None:
+    """Events come from anybody who can push; their commits are no paths into the object database."""
+    task = works.define(1, "", Link(rel="derived_from", commit=commit))
+    event = works.edit(task, "a", "0\n", "1\n", base=Base(commit=commit))
+    assert lineage(works.store, Named(task)).commits == of_event(works, event).commits == {}
+    assert lineage(works.store, Oid(commit)).commits == {}
 
 
 def test_a_line_comes_from_whoever_wrote_it(repo: Repo) -> None:

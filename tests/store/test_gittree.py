@@ -1,6 +1,7 @@
 """What commits hold and bring, read in this process, held against what git itself says."""
 
 import os
+import zlib
 
 from pogstore.model import Oid
 from pogstore.store.gittree import Trees
@@ -50,7 +51,8 @@ def test_it_says_what_git_says(repo: Repo, store: Store) -> None:
 def test_what_is_not_here_holds_nothing(repo: Repo, store: Store) -> None:
     trees = Trees(store.objects)
     blob = repo.git("hash-object", "-w", "--stdin", input="x")
-    for name in ("1" * 40, blob, "nonsense", ""):
+    (repo.path / ".git" / "objects" / "secret").write_bytes(zlib.compress(b"commit 4\0tree"))
+    for name in ("1" * 40, blob, "nonsense", "", "../../README", "/etc/passwd", "..secret", "\0" * 40, "é" * 40):
         assert not trees.has(Oid(name))
         assert trees.blob_at(Oid(name), b"README") is None
         assert trees.brought(Oid(name)) == {}

@@ -23,7 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from pogstore import codec, graph
 from pogstore.errors import LockHeld, NotFound
-from pogstore.model import Link, Oid, Sealed, Source, TaskId, kind_of
+from pogstore.model import FORMAT, Base, EventId, Link, Observed, Oid, Sealed, Source, TaskId, kind_of
 from pogstore.store import chain, content, database, rows
 from pogstore.store.carrier import carrier, content_commit
 from pogstore.store.database import Database
@@ -31,6 +31,7 @@ from pogstore.store.loose import find_loose, write_loose
 from pogstore.store.refs import BY_CLASS, TASKS, content_ref, task_ref
 from pogstore.store.store import Store, open_store
 from tests.builders_store import (
+    ADA,
     OTHER,
     TASK,
     append,
@@ -724,3 +725,25 @@ def test_a_commit_of_contents_that_adds_none_is_known(repo: Repo) -> None:
     repo.git("update-ref", ref, oid)
     store.refresh()
     assert rows.holds_commit(store.index.connection, ref, oid)
+
+
+def test_what_is_forgotten_leaves_no_row_that_another_event_could_inherit(repo: Repo) -> None:
+    """The numbers of events that are gone are used again."""
+    store = opened(repo)
+    base = Base(commit="sha1_" + "1" * 40)
+    for topic in "ab":
+        link, source = Link(rel="follows", event=EventId("e" * 64)), Source(format="f", key=topic)
+        append(store, topic, links=(link,), source=source)
+    edit(store, "a", b"x")
+    event = Observed(v=FORMAT, task=TASK, clock=1, time=STARTED, actor=ADA, base=base, base_from=base)
+    store.transact(lambda batch: batch.append(event))
+    store.refresh()
+    tables = ("changes", "links", "sources", "commits")
+    assert all(_count(store, f"SELECT count(*) FROM {table}") for table in tables)
+    repo.git("update-ref", "-d", task_ref(TASK))
+    store.refresh()
+    assert [_count(store, f"SELECT count(*) FROM {table}") for table in tables] == [0, 0, 0, 0]
+
+
+def _count(store: Store, query: str) -> int:
+    return int(store._ask(lambda found: found.execute(query).fetchone()[0]))
