@@ -82,7 +82,7 @@ def in_the_way(held: Held, moments: Sequence[Moment], way: Way, now: Side | None
 
     What is there now may go if it is what the task itself left after the point, with nobody's edits in it.
     """
-    if same(held.side, now) or (way.reached and (now is None or not way.mixed)):
+    if way.reached and (now is None or not way.mixed):
         return None
     if held.side == UNSEEN:
         return "not-recorded"
@@ -178,7 +178,7 @@ class _Planning:
         check_path(name)
         way = way_of(moments, ways(moments, now), held, now)
         reason = in_the_way(held, moments, way, now)
-        if reason is not None and (conflicts != "take" or held.side == UNSEEN):
+        if reason is not None and conflicts != "take":
             raise Obstructed(name, reason)
         wanted, cause = self._version(name, held.side), self._cause(held, moments)
         if reason is not None:

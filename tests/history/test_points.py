@@ -23,7 +23,7 @@ from pogstore.store import content
 from pogstore.store.store import Store, open_store
 from tests.builders_exchange import append_by_hand, handmade, head_of
 from tests.builders_points import ELSEWHERE, PointBenches, Points
-from tests.builders_rollback import WORKTREE, Step, file, program, untouched
+from tests.builders_rollback import WORKTREE, Step, change_of, file, program, untouched
 from tests.history.test_restore_properties import ACTS, EXAMPLES, Acts, lived, versions
 
 
@@ -106,6 +106,27 @@ def test_rc4_rc10_what_was_not_captured_makes_no_complete_point(
     assert found[whole].lacks == ()
     assert found[later].lacks == lacks
     assert found[later].is_complete == (reason is None)
+
+
+def test_what_is_left_anyway_is_not_in_the_way(bench: Points) -> None:
+    module = Side(mode="160000", commit="sha1_" + "1" * 40)
+    event = bench.call(None, lambda batch, task: (Change(path="sub", after=module),))
+    bench.step({"a\\b": b"1\n"})
+    bench.write("a\\b", b"a person's\n")
+    assert [point.in_the_way for point in listed(bench)] == [0, 0]
+    assert bench.plan_back(event).obstacles == ()
+
+
+def test_what_another_task_lacks_is_its_own_affair(bench: Points) -> None:
+    event = bench.step({"f": b"1\n"})
+    other = bench.new_task()
+    bench.call(
+        other, lambda batch, task: (change_of(batch, task, Step("f", file(b"1\n"), file(b"2\n"))),), coverage="shared"
+    )
+    bench.write("f", b"2\n")
+    later = bench.step({"g": b"1\n"})
+    found = by_event(listed(bench))
+    assert found[event].lacks == found[later].lacks == ()
 
 
 def test_rc4_what_was_observed_in_part_counts(bench: Points) -> None:
@@ -206,6 +227,15 @@ def test_rc25_points_are_of_one_work_tree_unless_others_are_asked_for(bench: Poi
     found = by_event(listed(bench, elsewhere=True))
     assert list(found) == [nowhere, away, here]
     assert [found[event].in_the_way for event in (here, away)] == [0, 1]
+    bench.step({"h": b"1\n"})
+    bench.worktree = ELSEWHERE
+    late = bench.record(Step("i", None, file(b"1\n")))
+    bench.worktree = WORKTREE
+    bench.write("h", None)
+    found = by_event(listed(bench, elsewhere=True))
+    assert found[late].in_the_way == 3, "h was not there, and is not; f, g and i are not as they were"
+    for event in (here, away, late):
+        assert len(bench.plan_back(event).obstacles) == found[event].in_the_way
 
 
 def test_the_points_of_all_tasks_come_in_one_order(bench: Points) -> None:

@@ -413,6 +413,29 @@ def test_rc25_only_what_was_done_in_the_same_work_tree_counts(bench: Points) -> 
     assert bench.files() == {"f": file(b"1\n")}
     assert bench.way_barred(away) == {"away": "deleted-since", "f": "edited-since"}
     assert {write.path for write in bench.plan_back(away, edited="take").writes} == {"away", "f"}
+    bench.write("away", b"a person's\n")
+    bench.write("f", b"2\n")
+    assert bench.way_barred(point) == {}
+    assert {write.path for write in bench.plan_back(point).writes} == {"f"}
+
+
+def test_rc25_what_was_done_here_is_no_part_of_a_point_of_another_work_tree(bench: Points) -> None:
+    bench.step({"f": b"1\n"})
+    bench.worktree = ELSEWHERE
+    away = bench.record(Step("g", None, file(b"1\n")))
+    bench.worktree = WORKTREE
+    assert bench.way_barred(away) == {"g": "deleted-since"}
+    bench.back(away, edited="take")
+    assert holding(bench.files()) == {"g": b"1\n"}
+
+
+def test_what_another_work_tree_did_in_between_is_not_in_the_way(bench: Points) -> None:
+    point = bench.step({"f": b"1\n"})
+    bench.worktree = ELSEWHERE
+    bench.record(Step("f", file(b"1\n"), file(b"away\n")))
+    bench.worktree = WORKTREE
+    bench.step({"f": b"2\n"})
+    assert bench.way_barred(point) == {}
 
 
 def test_a_task_that_went_on_in_another_clone_goes_back_there(bench: Points) -> None:
