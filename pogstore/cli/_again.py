@@ -75,12 +75,14 @@ class Again:
 
     def __init__(self, top: str, path: str, arguments: "Sequence[str]") -> None:
         self._top, self._path, self._arguments = top, path, arguments
+        self.path = os.fsencode(path)
+        self.form = arguments[0] if arguments[0] in FORMATS else None
         self._index = f"{top}/.git/pog/index.sqlite3"
         self._git = os.fsdecode(spawn.find_git(os.environb.get(b"PATH", os.defpath.encode())))
         self._before: bytes | None = None
         self._output, self._errors = _Tee(1), _Tee(2)
         self._blamed = self._begin(gitargs.blame(path))
-        self._colors = None if self._is_for_programs else commands.begin([self._git, *COLORS])
+        self._colors = None if self.form else commands.begin([self._git, *COLORS])
 
     def tell(self) -> bool:
         """Prints the answer if it is known; if not, says so and has git's answers ready for who works it out."""
@@ -98,7 +100,8 @@ class Again:
 
     def keep(self) -> None:
         """Keeps what a command that went well has printed, if nothing on which it depends has changed meanwhile."""
-        if self._errors.heard or self._before is None or self._before != _state(self._top):
+        heard = self._output.whole and not self._errors.heard
+        if not heard or self._before is None or self._before != _state(self._top):
             return
         key = self._key(self._question(self._before))
         if key is not None:
@@ -129,29 +132,36 @@ class Again:
         blamed = self._blamed.output()
         if not blamed or blamed.startswith(UNCOMMITTED) or b"\n" + UNCOMMITTED in blamed:
             return None
-        if self._colors is not None and self._colors.output():
-            return None
-        return question + digest.hexdigest(blamed)
+        return None if self._has_colors else question + digest.hexdigest(blamed)
 
     @property
-    def _is_for_programs(self) -> bool:
-        return self._arguments[0] in FORMATS
+    def is_plain(self) -> bool:
+        """Whether nothing waits in the spool and no setting puts colours into the answer."""
+        return self._before is not None and not self._has_colors
+
+    @property
+    def _has_colors(self) -> bool:
+        return self._colors is not None and bool(self._colors.output())
+
+    def _command(self, arguments: "Sequence[str]") -> list[str]:
+        return [self._git, *gitenv.QUIET, *gitenv.place(f"{self._top}/.git", self._top), *arguments]
 
     def _begin(self, arguments: "Sequence[str]", extra: "Mapping[str, str] | None" = None) -> commands.Begun:
-        place = gitenv.place(f"{self._top}/.git", self._top)
-        return commands.begin([self._git, *gitenv.QUIET, *place, *arguments], extra)
+        return commands.begin(self._command(arguments), extra)
 
     def _begin_history(self) -> None:
-        """Begins what will be asked of git when all is loaded; if HEAD has moved by then it is asked again."""
-        commands.begin([self._git, "-C", os.getcwd(), *gitargs.PLACES])
-        self._begin(gitargs.commit("HEAD"))
+        """Begins what will be asked of git when all is loaded; if HEAD has moved by then it is asked again.
+
+        Where the repository lies is known: `begun` has made sure that git would say the same.
+        """
+        places = (f"{self._top}/.git", f"{self._top}/.git", "false", "false", "sha1", self._top)
+        commands.know([self._git, "-C", os.getcwd(), *gitargs.PLACES], os.fsencode("\n".join(places) + "\n"))
         tip = _tip(f"{self._top}/.git")
         if tip is not None:
+            commands.know(self._command(gitargs.commit("HEAD")), f"{tip}\n".encode())
             self._begin(gitargs.former_names(tip, self._path), gitargs.LITERAL)
             self._begin(gitargs.changes(tip, [self._path]), gitargs.LITERAL)
             self._begin(gitargs.blob(tip, self._path), gitargs.LITERAL)
-        if not self._is_for_programs:
-            self._begin(gitargs.SETTINGS)
 
 
 class _Tee(RawIOBase):
@@ -160,6 +170,7 @@ class _Tee(RawIOBase):
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self.heard = bytearray()
+        self.whole = True
 
     def text(self) -> TextIOWrapper:
         """Returns a stream of text that writes here."""
@@ -182,8 +193,10 @@ class _Tee(RawIOBase):
         rest = memoryview(data)
         size = len(rest)
         self.heard += rest
+        self.whole = False
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
+        self.whole = True
         return size
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from pogstore.cli._render import cut, day, safe, short_who, style, table, who
+from pogstore.cli._render import counted, cut, day, raw_path_text, safe, short_who, style, table, tell, who
 from pogstore.cli._values import Value, kind_name
 from pogstore.errors import PogError
 from pogstore.history.blame import Blame, BlamedLine
@@ -192,3 +192,13 @@ def line_value(found: Blame, line: BlamedLine) -> Value:
         value["kind"] = kind_name(sealed)
     rest = {"commit": line.commit, "observed": line.observed, "reason": line.reason}
     return value | {name: item for name, item in rest.items() if item is not None}
+
+
+def warn_absent(found: Iterable[Blame]) -> None:
+    """Says of which files contents are missing."""
+    for each in found:
+        if each.absent:
+            tell(
+                f"warning: {raw_path_text(each.path)}: "
+                f"the contents of {counted(len(each.absent), 'event')} are not here, so their lines go to the commits"
+            )

@@ -10,8 +10,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 
-import click
-
 from pogstore.model import Actor, OddPath, Path
 
 # Controls (C0 but tab, DEL, C1), soft hyphen, bidi controls, zero-width and other invisible characters, tags, and lone
@@ -26,6 +24,11 @@ _SELECTOR = "(?<![\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
 _HIDDEN = re.compile(f"[{_CLASS}\n]|{_SELECTOR}")
 _HIDDEN_BUT_NEWLINE = re.compile(f"[{_CLASS}]|{_SELECTOR}")
 ELLIPSIS = "…"
+_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_COLORS = {name: 30 + at for at, name in enumerate(_NAMES)} | {
+    f"bright_{name}": 90 + at for at, name in enumerate(_NAMES)
+}
+"""What a terminal is told for the text that follows."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 86_400_000_000
 
@@ -170,4 +173,4 @@ def raw_path_text(path: bytes) -> str:
 
 def style(text: str, color: str, *, enabled: bool) -> str:
     """Returns a text in a colour, if colours are on."""
-    return click.style(text, fg=color) if enabled else text
+    return f"\x1b[{_COLORS[color]}m{text}\x1b[0m" if enabled else text

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from pogstore.cli._blame import COLOR_BY, Look, Texts, blamed_value, incremental, porcelain
+from pogstore.cli._blame import COLOR_BY, Look, Texts, blamed_value, incremental, porcelain, warn_absent
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._options import Verb, exclusive, json_option, pathspecs, pog_command
 from pogstore.cli._range import range_text, range_value, summary_text
-from pogstore.cli._render import counted, echo_bytes, echo_json, raw_path_text, safe, tell
+from pogstore.cli._render import echo_bytes, echo_json, raw_path_text, safe, tell
 from pogstore.errors import BadInput, NoWorkTree
 from pogstore.history.blame import Blame, blame, changed_files
 from pogstore.history.incremental import groups
@@ -129,7 +129,7 @@ def command(
     wanted = paths or [path.decode("utf-8", "surrogateescape") for path in changed_files(env.store)]
     env.at_one_moment()
     found = [one.blame(env, path, strict=strict) for path in wanted]
-    _warn_absent(found)
+    warn_absent(found)
     if as_json:
         echo_json([blamed_value(each) for each in found])
     elif as_porcelain or line_porcelain:
@@ -194,7 +194,7 @@ def _blame_range(
     if found.base is None:
         tell(f"warning: the sides of {safe(names[0])} have no common ancestor here, so every file counts as added")
     blamed = [file.blame for file in found.files if file.blame]
-    _warn_absent(blamed)
+    warn_absent(blamed)
     texts = Texts(env.store, blamed, env.width, look)
     if as_json:
         echo_json(range_value(found, texts, with_lines=not summary))
@@ -230,12 +230,3 @@ def _text(env: Env, found: Sequence[Blame], look: Look, *, several: bool) -> Ite
             yield from [""] * (at > 0)
             yield raw_path_text(each.path)
         yield from texts.lines(each)
-
-
-def _warn_absent(found: Sequence[Blame]) -> None:
-    for each in found:
-        if each.absent:
-            tell(
-                f"warning: {raw_path_text(each.path)}: "
-                f"the contents of {counted(len(each.absent), 'event')} are not here, so their lines go to the commits"
-            )

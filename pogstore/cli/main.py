@@ -10,14 +10,12 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import LazyLoader
 from io import TextIOWrapper
-from types import FrameType, ModuleType
+from types import FrameType
 
 import click
 
-from pogstore.cli import _errors
+from pogstore.cli import _errors, _late
 from pogstore.cli._options import EXITS, HELP_NAMES, exit_statuses
 from pogstore.cli._passed_on import PassedOn
 from pogstore.cli._render import echo
@@ -29,25 +27,10 @@ FORBIDDEN = 2
 """An exit status that agents take for "block"; nothing of ours may end with it."""
 COLLECTED_AFTER = 100_000
 """Objects that a process may make before cycles among them are looked for: most commands end sooner."""
-LATE = ("pygit2", "pogstore.agents.drain", "pogstore.history.interrupted")
-"""What takes longer to load than most commands take to answer; each is imported in one place, where it may wait."""
 EPILOG = f"""\
 'git pog help COMMAND' tells more of one; 'git pog help -a' lists the plumbing as well.
 
 {exit_statuses(EXITS)}"""
-
-
-class _Late:
-    """Finds a library so that it is loaded when it is first used, and not by importing it."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Returns how to load a library that many commands do without; nothing for all others."""
-        found = PathFinder.find_spec(name, path, target) if name in LATE else None
-        if found is not None and found.loader is not None:
-            found.loader = LazyLoader(found.loader)
-        return found
 
 
 class Table(click.Group):
@@ -128,7 +111,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Runs `git pog` as a process."""
-    sys.meta_path.insert(0, _Late())
+    _late.install()
     _open_standard_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt_once)

@@ -24,6 +24,7 @@ class Past:
     def __init__(self, store: Store, tip: Oid | None) -> None:
         self.store, self.tip = store, tip
         self._asked: dict[tuple[bytes, ...], list[PathCommit]] = {}
+        self._blobs: dict[bytes, Oid | None] = {}
 
     @cached_property
     def altered(self) -> str:
@@ -41,7 +42,9 @@ class Past:
 
     def blob(self, path: bytes) -> Oid | None:
         """Returns the blob that the commit has at a path."""
-        return gitlog.blob_at(self.store.git, self.tip, path) if self.tip else None
+        if path not in self._blobs:
+            self._blobs[path] = gitlog.blob_at(self.store.git, self.tip, path) if self.tip else None
+        return self._blobs[path]
 
     def never_renamed(self, path: bytes) -> bool:
         """Says whether it is certain that a path had no other name before, without asking git about it."""

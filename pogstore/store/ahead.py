@@ -80,8 +80,7 @@ class Ahead:
         self._size = 0
         self._answers = True
         self._check = git.converse("cat-file", "--batch-check=%(objectname)", env=_BARE)
-        if len(wanted) <= AT_ONCE:
-            self._check.tell(_lines(wanted))
+        self._check.tell(_lines(wanted[:AT_ONCE]))
         self._reader = git.converse("cat-file", "--batch", env=_BARE)
 
     def has(self, oid: Oid) -> bool:
@@ -107,8 +106,13 @@ class Ahead:
 
     @cached_property
     def _there(self) -> set[Oid]:
-        said = self._check.rest(b"" if len(self._wanted) <= AT_ONCE else _lines(self._wanted))
-        return {Oid(line.decode()) for line in said.split(b"\n") if not line.endswith(b" missing")}
+        found: set[Oid] = set()
+        for first in range(0, len(self._wanted), AT_ONCE):
+            several = self._wanted[first : first + AT_ONCE]
+            if first:
+                self._check.tell(_lines(several))
+            found.update(oid for oid in several if self._check.line() == oid.encode())
+        return found
 
     def _ask(self, oid: Oid) -> None:
         """Asks for a blob, and for those behind it; what is passed over will not be wanted."""

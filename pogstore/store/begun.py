@@ -46,16 +46,36 @@ class Begun:
         """Ends a command whose output nobody has asked for."""
         running, self._running = self._running, None
         if running is not None:
-            spawn.abandon(running)
+            spawn.abandon(*running)
 
 
-_begun: dict[_Key, Begun] = {}
+class Known:
+    """The answer of a command that need not be run: what it would print has been seen already."""
+
+    def __init__(self, output: bytes) -> None:
+        self._output = output
+
+    def output(self) -> bytes:
+        """Returns the answer."""
+        return self._output
+
+    def end(self) -> None:
+        """Ends nothing."""
+
+
+_begun: dict[_Key, Begun | Known] = {}
 
 
 def begin(command: "Sequence[str]", extra: "Mapping[str, str] | None" = None) -> Begun:
     """Begins a command in the environment that `gitenv` makes for it."""
-    found = _begun[_key(command, extra)] = Begun(command, extra)
+    found = Begun(command, extra)
+    _begun[_key(command, extra)] = found
     return found
+
+
+def know(command: "Sequence[str]", output: bytes) -> None:
+    """Says what a command would print, so that it need not be run."""
+    _begun[_key(command, None)] = Known(output)
 
 
 def take(command: "Sequence[str]", extra: "Mapping[str, str] | None" = None) -> bytes | None:

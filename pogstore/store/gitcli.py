@@ -6,16 +6,15 @@ exports `GIT_DIR` and `GIT_INDEX_FILE`, and they would win over any directory). 
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from pogstore.errors import GitFailed, NotFound
-from pogstore.store import begun, gitargs, gitenv
+from pogstore.store import begun, gitargs, gitenv, spawn
 
 environment = gitenv.environment
 
@@ -23,11 +22,10 @@ environment = gitenv.environment
 @cache
 def executable() -> str:
     """Returns the absolute path of git; never one that lies in the current directory."""
-    places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(place).is_absolute()]
-    found = shutil.which("git", path=os.pathsep.join(places))
-    if found is None:
-        raise NotFound("program", "git", "install git and put it on the PATH")
-    return found
+    try:
+        return os.fsdecode(spawn.find_git(os.environb.get(b"PATH", os.defpath.encode())))
+    except FileNotFoundError:
+        raise NotFound("program", "git", "install git and put it on the PATH") from None
 
 
 @cache
@@ -42,6 +40,14 @@ def command(git_dir: Path, work_tree: Path | None, arguments: Sequence[str], *, 
     """Returns the argument vector of one git call on one repository."""
     place = gitenv.place(str(git_dir), None if work_tree is None else str(work_tree))
     return [executable(), *([] if hooks else gitenv.QUIET), *place, *arguments]
+
+
+class Done(NamedTuple):
+    """What came of a git command."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
 
 
 class Git:
@@ -60,7 +66,7 @@ class Git:
         progress: bool = False,
         timeout: float | None = None,
         output: IO[bytes] | None = None,
-    ) -> subprocess.CompletedProcess[bytes]:
+    ) -> Done:
         """Returns what a git command printed; raises `GitFailed` on a status other than 0, unless `check` is off.
 
         It is stopped, and has failed, after `timeout` seconds.
@@ -70,7 +76,7 @@ class Git:
         """
         argv = command(self.git_dir, self.work_tree, arguments, hooks=hooks)
         if not (stdin or output) and (said := begun.take(argv, env)) is not None:
-            return subprocess.CompletedProcess(argv, 0, said, b"")
+            return Done(0, said, b"")
         try:
             done = subprocess.run(
                 argv,
@@ -85,7 +91,7 @@ class Git:
             raise GitFailed(arguments[0], -1, f"it was stopped after {timeout} s") from fault
         if check and done.returncode:
             raise GitFailed(arguments[0], done.returncode, (done.stderr or b"").decode("utf-8", "replace"))
-        return done
+        return Done(done.returncode, done.stdout or b"", done.stderr or b"")
 
     def text(self, *arguments: str, check: bool = True) -> str:
         """Returns what a git command printed, as text without the final newline."""
@@ -128,33 +134,27 @@ class Conversation:
     """A git command that runs: what it is told, and what it says. One that has gone says nothing."""
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        null = subprocess.DEVNULL
-        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=null, env=env)
+        environ = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
+        self.process, self._telling, reads = spawn.converse([os.fsencode(word) for word in argv], environ)
+        self._output = os.fdopen(reads, "rb")
 
     def tell(self, data: bytes) -> None:
-        """Tells it something, at most what the system holds between two processes: else both may wait for ever."""
-        if self._process.stdin is not None:
-            with suppress(OSError):  # it has gone, and says nothing
-                self._process.stdin.write(data)
-                self._process.stdin.flush()
+        """Tells it something: at most what the system holds between two processes, else both may wait for ever."""
+        with suppress(OSError):  # it has gone
+            os.write(self._telling, data)
 
     def line(self) -> bytes:
         """Returns the next line that it says, without its end."""
-        return self._process.stdout.readline().rstrip(b"\n") if self._process.stdout is not None else b""
+        return self._output.readline().removesuffix(b"\n")
 
     def read(self, size: int) -> bytes:
         """Returns so many bytes that it says; fewer if it has ended."""
-        return self._process.stdout.read(size) if self._process.stdout is not None else b""
-
-    def rest(self, data: bytes = b"") -> bytes:
-        """Tells it the last of what there is to say, however much; returns all that it says then."""
-        return self._process.communicate(data)[0]
+        return self._output.read(size)
 
     def end(self) -> None:
         """Ends it, wherever it is."""
-        self._process.kill()
-        with suppress(OSError, ValueError):
-            self._process.communicate()
+        self._output.close()
+        spawn.abandon(self.process, self._telling)
 
 
 def ask_places(path: Path, env: Mapping[str, str]) -> tuple[int, str, str]:

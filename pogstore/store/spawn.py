@@ -59,6 +59,25 @@ def begin(command: list[bytes], environ: "Mapping[bytes, bytes]") -> "tuple[int,
         os.close(writes)
 
 
+def converse(command: list[bytes], environ: "Mapping[bytes, bytes]") -> "tuple[int, int, int]":
+    """Starts a command that is told things: its process, where it is told them, and where its output can be read."""
+    told, telling = os.pipe()
+    try:
+        reads, writes = os.pipe()
+        try:
+            return _start(command, environ, writes, told), telling, reads
+        except BaseException:
+            os.close(reads)
+            raise
+        finally:
+            os.close(writes)
+    except BaseException:
+        os.close(telling)
+        raise
+    finally:
+        os.close(told)
+
+
 def finish(begun: "tuple[int, int]", deadline: float, limit: int) -> bytes | None:
     """Returns what a command that was begun has printed when it ends; raises as `run` does."""
     child, reads = begun
@@ -82,10 +101,10 @@ def widen(reads: int, room: int) -> None:
         return
 
 
-def abandon(begun: "tuple[int, int]") -> None:
-    """Kills a command that was begun, and what it has started."""
-    child, reads = begun
-    os.close(reads)
+def abandon(child: int, *open_: int) -> None:
+    """Kills a command that was begun, and what it has started, and closes what leads to it."""
+    for descriptor in open_:
+        os.close(descriptor)
     _kill(child)
 
 
@@ -104,15 +123,16 @@ def environment(inherited: "Mapping[bytes, bytes]", extra: "Mapping[bytes, bytes
     return {**kept, **_FIXED, **extra}
 
 
-def _start(command: list[bytes], environ: "Mapping[bytes, bytes]", writes: int) -> int:
-    """Starts a process in a group of its own, so that all of it can be killed."""
+def _start(command: list[bytes], environ: "Mapping[bytes, bytes]", writes: int, told: int | None = None) -> int:
+    """Starts a process in a group of its own, so that all of it can be killed; it hears what it is told, or nothing."""
+    heard = (os.POSIX_SPAWN_OPEN, 0, _NULL, os.O_RDONLY, 0) if told is None else (os.POSIX_SPAWN_DUP2, told, 0)
     return os.posix_spawn(
         command[0],
         command,
         environ,
         file_actions=[
             (os.POSIX_SPAWN_DUP2, writes, 1),
-            (os.POSIX_SPAWN_OPEN, 0, _NULL, os.O_RDONLY, 0),
+            heard,
             (os.POSIX_SPAWN_OPEN, 2, _NULL, os.O_WRONLY, 0),
         ],
         setpgroup=0,

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -23,7 +24,7 @@ LATER = {"GIT_AUTHOR_DATE": "2026-01-05T09:30:00+00:00", "GIT_COMMITTER_DATE": "
 
 
 class Told(NamedTuple):
-    """What a command printed, and whether it was worked out: then the library for command lines was loaded."""
+    """What a command printed, and whether it was worked out: then the module that does so was loaded."""
 
     output: bytes
     worked_out: bool
@@ -40,7 +41,7 @@ class World(NamedTuple):
         done = subprocess.run(
             command, cwd=self.repo.path / cwd, capture_output=True, check=True, env=os.environ | (env or {})
         )
-        return Told(done.stdout, b"| click" in done.stderr or b"click.core" in done.stderr)
+        return Told(done.stdout, b"pogstore.history.blame" in done.stderr)
 
 
 @pytest.fixture
@@ -186,3 +187,104 @@ def test_a_ref_that_moves_meanwhile_keeps_nothing(world: World) -> None:
     )
     (world.repo.path / ".git/refs/pog/tasks/new").unlink()
     assert world.blame().worked_out
+
+
+class Ended(NamedTuple):
+    """How a command ended, and whether it did without the library for command lines."""
+
+    status: int
+    output: bytes
+    errors: bytes
+    plainly: bool
+
+
+def ended(world: World, *arguments: str, env: dict[str, str] | None = None) -> Ended:
+    """Runs a command that has never been run before: what was kept of it is forgotten."""
+    with closing(sqlite3.connect(world.repo.path / ".git" / "pog" / "index.sqlite3")) as index:
+        index.execute("DELETE FROM outputs")
+        index.commit()
+    code = f"import sys, runpy; sys.argv[0] = 'git-pog'; sys.path.insert(0, {str(SCRIPT.parents[2])!r})\n" + (
+        "import os; leave = os._exit\n"
+        "def says(status):\n"
+        "    sys.stderr.write(f'plainly {\"click\" not in sys.modules}'); sys.stderr.flush(); leave(status)\n"
+        "os._exit = says\n"
+        f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "blame", *arguments],
+        cwd=world.repo.path,
+        capture_output=True,
+        check=False,
+        env=os.environ | (env or {}),
+    )
+    plainly = done.stderr.endswith(b"plainly True")
+    return Ended(done.returncode, done.stdout, done.stderr.removesuffix(b"plainly True"), plainly)
+
+
+def by_nobody(world: World) -> None:
+    """Leaves all as it is."""
+
+
+def by_an_unknown_file(world: World) -> None:
+    (world.repo.path / "a.py").unlink()
+    (world.repo.path / "a.py").symlink_to("b.py")
+
+
+def by_a_file_of_bytes(world: World) -> None:
+    world.repo.commit({"a.py": b"\xff\x00\x1b[31m\xe2\x80\xae\n" + BASE.encode()}, "odd")
+
+
+def by_losing_contents(world: World) -> None:
+    ref = f"refs/pog/content/{world.agent.task}"
+    world.repo.git("update-ref", "-d", ref)
+
+
+@pytest.mark.parametrize(
+    ("change", "form"),
+    [
+        (by_nobody, ()),
+        (by_an_event, ("--porcelain",)),
+        (by_a_person, ()),
+        (by_a_replacement, ("--json",)),
+        (by_losing_the_record, ("--porcelain",)),
+        (by_a_file_of_bytes, ()),
+        (by_losing_contents, ("--json",)),
+        (by_an_unknown_file, ("--porcelain",)),
+    ],
+)
+def test_the_plain_way_says_what_the_other_one_says(
+    world: World, form: tuple[str, ...], change: Callable[[World], None]
+) -> None:
+    """`GIT_PAGER_IN_USE` asks for colours, `NO_COLOR` takes them away. What is not committed has today's time."""
+    change(world)
+    plain = ended(world, *form, "a.py")
+    other = ended(world, *form, "a.py", env={"GIT_PAGER_IN_USE": "1", "NO_COLOR": "1"})
+    assert plain.plainly
+    assert not other.plainly
+    assert plain.output
+    timeless = [re.sub(rb"(?m)^(author|committer)-time .*$", b"", each.output) for each in (plain, other)]
+    assert timeless[0] == timeless[1]
+    assert (plain.status, plain.errors) == (other.status, other.errors) == (0, plain.errors)
+
+
+def test_what_cannot_be_said_plainly_is_said_by_the_other_way(world: World) -> None:
+    world.repo.git("config", "color.pog", "always")
+    assert ended(world, "a.py", env={"NO_COLOR": ""}).output.count(b"\x1b[36m") == 2
+    world.repo.git("config", "--unset", "color.pog")
+    assert not ended(world, "-s", "a.py").plainly
+    assert ended(world, "nothing.py")[:2] == (128, b"")
+    assert ended(world, "a.py", env={"POG_NOW": "x"}).status == 128
+
+
+def test_who_stops_reading_leaves_no_half_answer(world: World) -> None:
+    world.repo.commit({"a.py": "".join(f"line {number}\n" for number in range(20_000))}, "long")
+    for _ in range(2):
+        command = [sys.executable, str(SCRIPT), "blame", "a.py"]
+        with subprocess.Popen(command, cwd=world.repo.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline()
+            process.stdout.close()
+            assert process.stderr.read() == b""
+        assert process.returncode == 0
+    assert world.blame().output.count(b"\n") == 20_000

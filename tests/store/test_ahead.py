@@ -1,6 +1,8 @@
 """Blobs that git reads beside us: the same as the object database has, in whichever order they are asked for."""
 
+import os
 import random
+import signal
 
 import pytest
 from hypothesis import given, settings
@@ -110,7 +112,6 @@ def test_git_that_is_killed_is_done_without(repo: Repo, store: Store) -> None:
     known = written(repo, [b"%d\n" % at for at in range(60)])
     found = reader(store, list(known))
     for each in (found._reader, found._check):
-        each._process.kill()
-        each._process.wait()
+        os.kill(each.process, signal.SIGKILL)
     assert all(found.read(name) == content and found.has(name) for name, content in known.items())
     found.close()

@@ -326,8 +326,8 @@ def test_libgit2_finds_no_configuration_of_the_machine() -> None:
 
 IN_C = """
 import random, sys
-from pogstore.cli.main import _Late
-sys.meta_path.insert(0, _Late())
+from pogstore.cli import _late
+_late.install()
 from pogstore.store import libgit2
 
 def versions():

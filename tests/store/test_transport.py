@@ -1,6 +1,5 @@
 """Remotes by name, URL and path; refs listed, fetched and pushed by the real git."""
 
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from pogstore.errors import BadInput, NotFound, PogError, RemoteFailed
 from pogstore.model import Oid
 from pogstore.store import transport
-from pogstore.store.gitcli import Git
+from pogstore.store.gitcli import Done, Git
 from pogstore.store.refs import tracking_prefix
 from pogstore.store.store import open_store
 from pogstore.store.transport import Remote
@@ -103,9 +102,9 @@ def test_what_is_no_remote_is_not_found(given_: str) -> None:
 class Recording(Git):
     """Git that runs nothing and keeps its arguments."""
 
-    def run(self, *arguments: str, stdin: bytes = b"", **_: object) -> subprocess.CompletedProcess[bytes]:
+    def run(self, *arguments: str, stdin: bytes = b"", **_: object) -> Done:
         self.arguments = list(arguments)
-        return subprocess.CompletedProcess(arguments, 0, b"", b"")
+        return Done(0, b"", b"")
 
 
 @given(text=st.text(max_size=30) | st.from_regex(r"-{1,2}[a-z-]{1,20}(=\S{0,9})?", fullmatch=True), file=st.booleans())
