@@ -140,12 +140,12 @@ def _undo(tree: Tree, step: Step) -> Left | None:
 
 
 def _lost(tree: Tree, step: Put) -> Left | None:
-    """Returns the former file of a path that cannot be reached any more, unless it was never moved."""
+    """Returns what is left of a path that cannot be reached any more: its former file, if that can be."""
     if step.kept is None:
         return None
     try:
         if find_stamp(tree.directory(step.kept.folder), step.kept.name) is None:
-            return None
+            return Left(step.parts, None)
     except (OSError, PogError):
         pass  # it may lie there all the same, beyond reach
     return Left(step.parts, step.kept)
@@ -161,7 +161,9 @@ def _undo_put(directory: int, step: Put, tree: Tree) -> Left | None:
         return Left(step.parts, None) if _is_file(directory, step.parts[-1]) else None
     folder = tree.directory(step.kept.folder)
     old = find_stamp(folder, step.kept.name)
-    if old is None or now == old:
+    if old is None:  # it was not moved yet; or it was, and somebody has removed it since (`git clean`, for one)
+        return Left(step.parts, None) if now == step.new else None
+    if now == old:
         return None
     if now not in (None, step.new):
         is_same = _hold_the_same((directory, step.parts[-1]), (folder, step.kept.name), spell(step.parts))

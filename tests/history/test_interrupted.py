@@ -188,6 +188,19 @@ def test_what_was_changed_since_stays_and_is_said(made: World, again: bool) -> N
     assert recover(bench.store) is None
 
 
+def test_a_former_file_that_somebody_removed_is_said_to_be_missing(made: World) -> None:
+    """`git clean` takes what lies beside along; then what is there cannot be taken back."""
+    bench = made.bench
+    assert killed(bench, made.tasks, lambda name, args: name == "ref" and args[1].startswith(TASKS))
+    bench.repo.git("clean", "--force", "-d", "--quiet")
+    settled = recover(bench.store)
+    assert settled is not None
+    lost = {name for name in made.old.keys() | made.new.keys() if made.old.get(name) != made.new.get(name)}
+    kept = {name for name in lost if bench.files().get(name) == made.old.get(name)}
+    assert {stays.path for stays in settled.stays} == lost - kept
+    assert lost - kept >= {"edited", "link", "over", "d2/e/new"}
+
+
 def test_a_kill_while_it_is_taken_back_is_no_third_case(made: World) -> None:
     bench = made.bench
     number = 1
