@@ -7,6 +7,7 @@ work tree is never run. What chooses by directory which version to run (pyenv, r
 import os
 import re
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from pogstore.work import jottings, process
 
 SECONDS = 2.0
 """How long one tool may take to say its version."""
+ALL_SECONDS = 4.0
+"""How long all of them together may take; those that were not asked by then are asked the next time."""
 UNKNOWN = "unknown"
 BY_DEFAULT = " (by default)"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
@@ -44,11 +47,12 @@ def versions(names: Sequence[str], root: Path | None, environ: Mapping[bytes, by
     """
     known = _read(own / _CACHE)
     before = dict(known)
+    until = time.monotonic() + ALL_SECONDS
     found = {}
     for name in names:
         path = _find(name, environ) if is_tool(name) else None
         if path is not None:
-            found[name] = _version(path, root, environ, known)
+            found[name] = _version(path, root, environ, known, until)
     if known != before:
         jottings.jot(own / _CACHE, dict(list(known.items())[-_MOST:]))
     return found
@@ -60,7 +64,7 @@ def _find(name: str, environ: Mapping[bytes, bytes]) -> str | None:
     return shutil.which(name, path=os.pathsep.join(place for place in places if place.startswith("/")))
 
 
-def _version(path: str, root: Path | None, environ: Mapping[bytes, bytes], known: Known) -> str:
+def _version(path: str, root: Path | None, environ: Mapping[bytes, bytes], known: Known, until: float) -> str:
     try:
         status, real = Path(path).stat(), Path(os.path.realpath(path))
     except OSError:
@@ -71,8 +75,11 @@ def _version(path: str, root: Path | None, environ: Mapping[bytes, bytes], known
         return UNKNOWN
     stamp = [status.st_mtime_ns, status.st_size]
     if known.get(path, [])[:2] != stamp:
+        seconds = min(SECONDS, until - time.monotonic())
+        if seconds <= 0:
+            return UNKNOWN
         known.pop(path, None)
-        known[path] = [*stamp, _asked(path, environ)]
+        known[path] = [*stamp, _asked(path, environ, seconds)]
     version = str(known[path][2])
     chooses = "/shims/" in path or real.name in _CHOOSERS
     return version + BY_DEFAULT if chooses and version != UNKNOWN else version
@@ -90,11 +97,11 @@ def _written_beside(path: str) -> str | None:
     return match[1] if match else None
 
 
-def _asked(path: str, environ: Mapping[bytes, bytes]) -> str:
+def _asked(path: str, environ: Mapping[bytes, bytes], seconds: float) -> str:
     kept = {name: value for name, value in environ.items() if name in _KEPT}
     kept |= {b"LC_ALL": b"C", b"RUSTUP_AUTO_INSTALL": b"0"}
     word = _ASKED.get(Path(path).name, b"--version")
-    said = process.said([os.fsencode(path), word], environ=kept, seconds=SECONDS)
+    said = process.said([os.fsencode(path), word], environ=kept, seconds=seconds)
     return UNKNOWN if said is None else version_in(said.decode("utf-8", "replace"))
 
 

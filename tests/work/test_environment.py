@@ -164,6 +164,15 @@ def test_a_tool_that_hangs_fails_or_floods_is_unknown_and_ended(
     assert not (tmp_path / "left").exists(), "what it had started is ended with it"
 
 
+def test_all_tools_together_have_their_time(bin_: Path, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is not asked for lack of it is asked the next time."""
+    monkeypatch.setattr(toolversions, "ALL_SECONDS", 0.3)
+    tool(bin_, "node", "sleep 60")
+    tool(bin_, "gcc", "echo 1.2.3")
+    assert toolversions.versions(["node", "gcc"], None, on(bin_), own) == {"node": "unknown", "gcc": "unknown"}
+    assert toolversions.versions(["node", "gcc"], None, on(bin_), own) == {"node": "unknown", "gcc": "1.2.3"}
+
+
 def test_a_tool_of_the_work_tree_is_not_run(tmp_path: Path, own: Path) -> None:
     inside = tmp_path / "root" / "node_modules" / ".bin"
     inside.mkdir(parents=True)
