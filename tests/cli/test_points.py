@@ -149,10 +149,11 @@ def test_a_task_is_no_point(worked: Worked) -> None:
         worked.here(*words, status=129)
 
 
-@pytest.mark.parametrize("name", ["", "abcdef", "a\nb", "@", "x^", "ghp_" + "a1B2" * 9])
-def test_a_name_that_cannot_be_one_is_refused(worked: Worked, name: str) -> None:
-    worked.here("point", "--", name, status=128)
-    assert len(worked.here("log", "--json").json) == len(worked.here("log", "--json", "--kind", "noted").json) + 7
+def test_a_name_that_cannot_be_one_is_refused(here: Here) -> None:
+    here.task("parser", "--start")
+    for name in ("", "abcdef", "a\nb", "@", "x^", "ghp_" + "a1B2" * 9):
+        here("point", "--", name, status=128)
+    assert here("log", "--json", "--kind", "noted").json == []
 
 
 def test_without_a_point_of_this_work_tree_it_is_said(here: Here, tmp_path: Path) -> None:

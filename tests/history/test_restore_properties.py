@@ -17,7 +17,7 @@ from pogstore.model import EventId
 from tests.builders_points import PointBenches, Points
 from tests.builders_rollback import Files, file, link, program, untouched
 
-EXAMPLES = int(os.environ.get("POGSTORE_FUZZ_POINTS", "20"))
+EXAMPLES = int(os.environ.get("POGSTORE_FUZZ_POINTS", "12"))
 """Of each property here; more find more."""
 PATHS = ("a", "b", "d", "d/a", "d/e/\u00e9")
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"\xff\n", b"\r\n", b"c"]), max_size=4).map(b"".join)

@@ -1,6 +1,6 @@
 """What paths hold after a set of events, and which events are in the cut of one (RC-49)."""
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -12,17 +12,24 @@ from pogstore.history.snapshot import UNSEEN, cut, held_after, put, same, sides_
 from pogstore.model import Change, EventId, OddPath, Side, Source
 from pogstore.work.intake import take
 from tests.builders_exchange import append_by_hand, handmade, head_of
-from tests.builders_points import ELSEWHERE, Points
+from tests.builders_points import ELSEWHERE, PointBenches, Points
 from tests.builders_rollback import AGENT, WORKTREE, Step, changes_of, file
 from tests.conftest import SECOND, STARTED
 
 ONE, TWO = (Side(mode="100644", blob=letter * 64, size=1) for letter in "ab")  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> PointBenches:
+    """Repositories for one test or example each."""
+    return PointBenches(tmp_path_factory.mktemp("benches"))
+
+
 @pytest.fixture
-def bench(tmp_path: Path) -> Points:
+def bench(benches: PointBenches) -> Iterator[Points]:
     """A work tree with a task."""
-    return Points(tmp_path / "work")
+    with benches.new() as bench:
+        yield bench
 
 
 def ids(bench: Points, event_id: EventId) -> list[EventId]:
@@ -145,21 +152,21 @@ def test_imported_work_of_another_task_is_placed_by_its_time(bench: Points) -> N
 SIDES = st.one_of(st.none(), st.sampled_from([b"1\n", b"2\n"]))
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(steps=st.lists(st.dictionaries(st.sampled_from(["a", "b", "d/c"]), SIDES, min_size=1), min_size=1, max_size=5))
 def test_the_events_of_a_cut_give_what_the_files_held(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[dict[str, bytes | None]]
+    benches: PointBenches, steps: list[dict[str, bytes | None]]
 ) -> None:
-    bench = Points(tmp_path_factory.mktemp("cut") / "work")
-    held = []
-    for number, wanted in enumerate(steps):
-        files = {path: data for path, data in wanted.items() if data is not None or path in bench.files()}
-        event = bench.step(files, task=bench.new_task() if number % 2 else bench.task)
-        held.append((event, bench.files()))
-    for event, there in held:
-        after = held_after(cut(bench.store, event))
-        recorded = {path.decode(): side.size for path, side in after.items() if side is not None}
-        assert recorded == {path: len(version.data) for path, version in there.items()}
-        for path, side in after.items():
-            if side is not None and side.blob:
-                assert bench.store.read_content(side.blob) == there[path.decode()].data
+    with benches.new() as bench:
+        held = []
+        for number, wanted in enumerate(steps):
+            files = {path: data for path, data in wanted.items() if data is not None or path in bench.files()}
+            event = bench.step(files, task=bench.new_task() if number % 2 else bench.task)
+            held.append((event, bench.files()))
+        for event, there in held:
+            after = held_after(cut(bench.store, event))
+            recorded = {path.decode(): side.size for path, side in after.items() if side is not None}
+            assert recorded == {path: len(version.data) for path, version in there.items()}
+            for path, side in after.items():
+                if side is not None and side.blob:
+                    assert bench.store.read_content(side.blob) == there[path.decode()].data
