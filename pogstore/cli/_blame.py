@@ -12,6 +12,7 @@ from pogstore.cli._render import counted, cut, day, raw_path_text, safe, short_w
 from pogstore.cli._values import Value, kind_name
 from pogstore.errors import PogError
 from pogstore.history.blame import Blame, BlamedLine
+from pogstore.history.claims import REASONS
 from pogstore.history.incremental import Group
 from pogstore.history.tasks import UNTITLED, summary
 from pogstore.model import Actor, TaskId
@@ -24,6 +25,7 @@ WHO, TITLE = 20, 28
 _PALETTE = ("cyan", "yellow", "green", "magenta", "blue", "bright_red", "bright_cyan", "bright_yellow", "bright_green")
 _DAY = 86_400_000_000
 _AGES = ((7 * _DAY, "bright_red"), (30 * _DAY, "yellow"), (365 * _DAY, "green"))
+_RULE = max(map(len, REASONS))
 OLD = "blue"
 COLOR_BY = ("actor", "task", "age")
 _MARKS = {"event": "*", "observed": "~", "commit": " ", "unknown": "?"}
@@ -38,6 +40,7 @@ class Look(NamedTuple):
     email: bool = False
     color_by: str | None = None
     now: int = 0
+    explain: bool = False
 
 
 class Texts:
@@ -53,6 +56,9 @@ class Texts:
     def lines(self, found: Blame) -> Iterator[str]:
         """Yields a file as `git blame` prints one: mark, short id, who, for which task, when, line number, text."""
         rows = [[*self._columns(found, line), _day(found, line), str(line.number)] for line in found.lines]
+        if self._look.explain:
+            named = zip(rows, found.lines, strict=True)
+            rows = [[f"{row[0]} {line.rule or '':{_RULE}}", *row[1:]] for row, line in named]
         heads = _short(rows) if self._look.short else _aligned(rows)
         for line, head in zip(found.lines, heads, strict=True):
             text = safe(line.text.decode("utf-8", "backslashreplace").removesuffix("\r"))
@@ -101,6 +107,13 @@ class Texts:
             return summary(self._store, task).title
         except PogError:
             return UNTITLED
+
+
+def explained(found: Iterable[Blame]) -> Iterator[str]:
+    """Yields what the rules mean by which some lines have their events, the surest first."""
+    used = {line.rule for each in found for line in each.lines}
+    rows = [[rule, f"{reason.sure}:", reason.words] for rule, reason in REASONS.items() if rule in used]
+    yield from ["", *table(rows)] if rows else []
 
 
 def _models(found: Iterable[Blame]) -> dict[str, set[str | None]]:
@@ -159,7 +172,7 @@ def incremental(found: Blame, each: Iterable[Group]) -> Iterator[bytes]:
     """
     for head, lines in each:
         parts = list(head[:-1])
-        for event, run in groupby(lines, key=lambda line: line.event):
+        for (event, _), run in groupby(lines, key=lambda line: (line.event, line.rule)):
             owned = list(run)
             if event is not None:
                 parts += [b"pog-lines %d %d" % (owned[0].number, len(owned)), *_headers(found, owned[0])]
@@ -171,6 +184,8 @@ def _headers(found: Blame, line: BlamedLine) -> list[bytes]:
         return []
     event = found.events[line.event].event
     headers = [f"pog-event {line.event}", f"pog-task {event.task}", f"pog-actor {who(event.actor)}"]
+    if line.rule is not None:
+        headers.append(f"pog-rule {line.rule} {REASONS[line.rule].sure}")
     return [header.encode("utf-8", "replace") for header in headers]
 
 
@@ -190,6 +205,8 @@ def line_value(found: Blame, line: BlamedLine) -> Value:
         sealed = found.events[line.event]
         value |= {"event": line.event, "task": sealed.event.task, "actor": who(sealed.event.actor)}
         value["kind"] = kind_name(sealed)
+    if line.rule is not None:
+        value |= {"rule": line.rule, "sure": REASONS[line.rule].sure}
     rest = {"commit": line.commit, "observed": line.observed, "reason": line.reason}
     return value | {name: item for name, item in rest.items() if item is not None}
 

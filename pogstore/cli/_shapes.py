@@ -29,7 +29,7 @@ _PLAN = (
 )
 _REF = "{ref, task, outcome, old?, new?, reason?}"
 _STEP = "{command, output}"
-_BLAMED = "{line, text, owner, event?, task?, actor?, kind?, commit?, observed?, reason?}"
+_BLAMED = "{line, text, owner, event?, task?, actor?, kind?, commit?, observed?, reason?, rule?, sure?}"
 _CHAIN = (
     "{path, line, last?, text, owner, event: " + EVENT + " | null, task, title, intent, "
     "prompt: {event, text} | null, decisions: [{event, text}], reviews: [" + EVENT + "], commit}"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from pogstore.cli._blame import COLOR_BY, Look, Texts, blamed_value, incremental, porcelain, warn_absent
+from pogstore.cli._blame import COLOR_BY, Look, Texts, blamed_value, explained, incremental, porcelain, warn_absent
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._options import Verb, exclusive, json_option, pathspecs, pog_command
 from pogstore.cli._range import range_text, range_value, summary_text
@@ -51,9 +51,9 @@ class _Asked(NamedTuple):
     options: tuple[str, ...]
     contents: bytes | None
 
-    def blame(self, env: Env, path: str, *, strict: bool) -> Blame:
+    def blame(self, env: Env, path: str, *, strict: bool, explain: bool) -> Blame:
         """Returns the blamed file."""
-        return blame(env.store, path.encode("utf-8", "surrogateescape"), *self, strict=strict)
+        return blame(env.store, path.encode("utf-8", "surrogateescape"), *self, strict=strict, explained=explain)
 
 
 class _Verb(Verb):
@@ -83,6 +83,7 @@ def _all(options: Sequence[Callable[[_F], _F]]) -> Callable[[_F], _F]:
 @click.option("--color-by", type=click.Choice(COLOR_BY), help="What the colours of the text form stand for.")
 @click.option("--contents", metavar="FILE|-", help="Blame what this file holds in the place of the work tree's.")
 @click.option("--strict", is_flag=True, help="A line whose white space was changed is of whoever changed that.")
+@click.option("--explain", is_flag=True, help="By which rule each event has its lines, and how sure that is.")
 @_all(_OF_GIT)
 @_all(_FORMS)
 @click.option("--summary", is_flag=True, help="Of a range: only the totals, as Markdown for a pull request.")
@@ -97,6 +98,7 @@ def command(
     color_by: str | None,
     contents: str | None,
     strict: bool,
+    explain: bool,
     summary: bool,
     as_json: bool,
     as_porcelain: bool,
@@ -112,12 +114,12 @@ def command(
     """
     forms = {"porcelain": as_porcelain, "line_porcelain": line_porcelain, "incremental": as_incremental}
     exclusive(**forms, json=as_json)
-    look = Look(env.color, short, email, color_by, now())
+    look = Look(env.color, short, email, color_by, now(), explain)
     options = _git_options(**of_git)
     asked = _range(env, names)
     if asked is not None:
-        if ranges or contents or any(forms.values()):
-            raise click.UsageError("a range has no -L, no --contents and none of git's formats; use --json")
+        if ranges or contents or explain or any(forms.values()):
+            raise click.UsageError("a range has no -L, --contents, --explain and none of git's formats; use --json")
         return _blame_range(env, asked, names, options, look, strict=strict, summary=summary, as_json=as_json)
     if summary:
         raise click.UsageError("--summary needs a range, such as main..HEAD")
@@ -128,7 +130,7 @@ def command(
     one = _Asked(revision, ranges, tuple(options), None if contents is None else _contents(contents))
     wanted = paths or [path.decode("utf-8", "surrogateescape") for path in changed_files(env.store)]
     env.at_one_moment()
-    found = [one.blame(env, path, strict=strict) for path in wanted]
+    found = [one.blame(env, path, strict=strict, explain=explain) for path in wanted]
     warn_absent(found)
     if as_json:
         echo_json([blamed_value(each) for each in found])
@@ -230,3 +232,5 @@ def _text(env: Env, found: Sequence[Blame], look: Look, *, several: bool) -> Ite
             yield from [""] * (at > 0)
             yield raw_path_text(each.path)
         yield from texts.lines(each)
+    if look.explain:
+        yield from explained(found)

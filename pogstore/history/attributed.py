@@ -12,6 +12,7 @@ import msgspec
 from pogstore import digest
 from pogstore.errors import NotFound
 from pogstore.history.attribution import Attribution
+from pogstore.history.claims import Claimed, rule_of
 from pogstore.history.elsewhere import paths_elsewhere
 from pogstore.history.explanation import UNKNOWN, Key, Owner
 from pogstore.history.former import History, history_of
@@ -30,7 +31,7 @@ MEMO = "blame-9"
 class Question(NamedTuple):
     """A content of a path as git's blame prints it, in a revision or in the work tree on top of it.
 
-    `is_new` says that the path may not be in the tip yet.
+    `is_new` says that the path may not be in the tip yet. With `explained` owners tell by which rule they have a line.
     """
 
     path: bytes
@@ -38,6 +39,7 @@ class Question(NamedTuple):
     content: bytes
     strict: bool = False
     is_new: bool = False
+    explained: bool = False
 
 
 class Attributed(NamedTuple):
@@ -65,7 +67,8 @@ _kept = msgspec.msgpack.Decoder(_Kept)
 def attributed(store: Store, question: Question, past: Past | None = None) -> Attributed:
     """Returns the owner of each line of a content, UNKNOWN where no event and no step explains it.
 
-    `past` is what is known of the tip's history, for who asks about many files.
+    `past` is what is known of the tip's history, for who asks about many files. What is to be explained is looked at
+    anew, for answers are kept without the rules.
     """
     if not rows.has_changes(store.index.connection):
         return _nobody(question)
@@ -76,11 +79,11 @@ def attributed(store: Store, question: Question, past: Past | None = None) -> At
     if not newest:
         return _nobody(question)
     key = _memo_key(store, question, history, newest)
-    kept = _recalled(store, key)
+    kept = None if question.explained else _recalled(store, key)
     if kept is not None:
         return kept
     found, whole = _attribute(store, question, history, past)
-    if whole:
+    if whole and not question.explained:
         _keep(store, key, found)
     return found
 
@@ -142,15 +145,26 @@ def _attribute(store: Store, question: Question, history: History, past: Past) -
             return found
 
         hunks = KeptHunks(store.index.connection, differ())
-        attribution = Attribution(read, line_hunks, has=has, known=hunks, strict=question.strict)
+        attribution = Attribution(
+            read, line_hunks, has=has, known=hunks, strict=question.strict, explained=question.explained
+        )
         attribution.replay(stream)
         keys = _keys(store, question.content)
         target = next((key for key in keys if attribution.knows(key)), keys[0])
         now = max((step.time for step in stream), default=0)
         owners = attribution.owners(target, question.content, [head] if head else [], now)
     hunks.save()
+    if question.explained:
+        is_recorded = attribution.is_recorded(target)
+        return Attributed(_told(owners, is_recorded=is_recorded), list(map(EventId, attribution.absent))), False
     runs = [(owner, len(list(run))) for owner, run in groupby(owners)]
     return Attributed(runs, [EventId(event) for event in attribution.absent]), whole and not missing
+
+
+def _told(owners: Sequence[Owner], *, is_recorded: bool) -> list[tuple[Owner, int]]:
+    """Returns runs of lines that one owner has by one rule."""
+    told = ((owner, rule_of(owner, is_recorded=is_recorded)) for owner in owners)
+    return [(Claimed(owner, rule) if owner else owner, len(list(run))) for (owner, rule), run in groupby(told)]
 
 
 def _contents(stream: Sequence[EventStep | CommitStep]) -> Iterator[Oid]:

@@ -79,6 +79,7 @@ class Attribution:
         self._leaves: dict[str, Key] = {}
         self._recent: list[Key] = []
         self._landed: set[Owner] = set()
+        self._left_by_steps: set[Key] = set()
         self.absent: list[Owner] = []
 
     def replay(self, steps: Iterable[EventStep | CommitStep]) -> None:
@@ -92,6 +93,10 @@ class Attribution:
     def knows(self, key: Key) -> bool:
         """Says whether a content was a version of the file."""
         return key in self._versions
+
+    def is_recorded(self, key: Key) -> bool:
+        """Says whether a step left a content."""
+        return key in self._left_by_steps
 
     def owners(self, key: Key, content: bytes, parents: Sequence[Key], now: int) -> list[Owner]:
         """Returns the owner of each line of a content; what nothing explains is UNKNOWN.
@@ -154,6 +159,7 @@ class Attribution:
 
     def _make(self, step: EventStep, key: Key) -> None:
         """Gives the version that an event made its owners; what was there before may keep those that it has."""
+        self._left_by_steps.add(key)
         if step.before is not None and step.before not in self._versions:
             self._take_gap(step.before, step)
         known = self._versions.get(key)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pogstore import codec
 from pogstore.errors import BadInput, GitFailed, NotFound
 from pogstore.history.attributed import Question, attributed
+from pogstore.history.claims import Rule
 from pogstore.history.explanation import Owner
 from pogstore.history.former import MOST_NAMES
 from pogstore.history.lines import split
@@ -36,6 +37,8 @@ class BlamedLine(NamedTuple):
     observed: EventId | None
     reason: str | None
     head: tuple[bytes, ...]
+    rule: Rule | None = None
+    """By which rule the event has the line, if that was asked."""
 
 
 class Blame(NamedTuple):
@@ -60,15 +63,16 @@ def blame(
     contents: bytes | None = None,
     *,
     strict: bool = False,
+    explained: bool = False,
 ) -> Blame:
     """Returns the lines of a file in the work tree, or in a revision, each with its owner.
 
     `ranges` limit the lines, each as `git blame -L` takes them. `options` go to git, and change which commit it names.
     `contents` stand in for what the file of the work tree holds. A line that differs from an earlier one in white space
-    alone keeps that one's owner, or with `strict` goes to whoever changed it. Raises `NotFound` if there is no such
-    file. Writes nothing but the index.
+    alone keeps that one's owner, or with `strict` goes to whoever changed it. With `explained` the lines of events have
+    a rule. Raises `NotFound` if there is no such file. Writes nothing but the index.
     """
-    asked = _Asked(path, revision, tuple(ranges), tuple(options), contents, strict)
+    asked = _Asked(path, revision, tuple(ranges), tuple(options), contents, strict, explained)
     return store.index.ask(store.objects, store.refs, lambda _: _blame(store, asked))
 
 
@@ -81,6 +85,7 @@ class _Asked(NamedTuple):
     options: tuple[str, ...]
     contents: bytes | None
     strict: bool
+    explained: bool
 
 
 def _blame(store: Store, asked: _Asked) -> Blame:
@@ -90,7 +95,7 @@ def _blame(store: Store, asked: _Asked) -> Blame:
     content = b"".join(line.text + b"\n" for line in lines)
     known = {info.path for oid, info in commits.items() if oid != NOT_COMMITTED}
     is_new = asked.revision is None and asked.path not in known
-    found = attributed(store, Question(asked.path, tip, content, asked.strict, is_new))
+    found = attributed(store, Question(asked.path, tip, content, asked.strict, is_new, asked.explained))
     events = _events(store, found.runs)
     owners = [owner for owner, count in found.runs for _ in range(count)]
     wanted = _limited(lines, asked.ranges, ask) if asked.ranges else lines
@@ -204,7 +209,10 @@ def _line(line: LineCommit, owner: Owner, events: dict[EventId, Sealed]) -> Blam
     elif not committed:
         kind, reason = "unknown", "not committed, and in no recorded event"
     task = sealed.event.task if sealed is not None and event is not None else None
-    return BlamedLine(line.final, line.text, kind, event, task, commit, line.original, observed, reason, line.head)
+    rule: Rule | None = getattr(owner, "rule", None) if event is not None else None
+    return BlamedLine(
+        line.final, line.text, kind, event, task, commit, line.original, observed, reason, line.head, rule
+    )
 
 
 def changed_files(store: Store) -> list[bytes]:

@@ -253,3 +253,51 @@ def test_with_no_event_every_form_is_that_of_git(
     assert b"".join(incremental(found, groups(store, found))) == said("--incremental")
     shown = list(Texts(store, [found], None, Look(short=True)).lines(found))
     assert len(shown) == len(found.lines)
+
+
+def test_each_line_of_an_event_says_by_which_rule_it_is_his(here: Here, repo: Repo) -> None:
+    repo.commit({"a.py": BASE}, "base")
+    agent = Agent(repo)
+    agent.write("a.py", BASE + TEXT)
+    later(repo, "commit", "-qam", "as it was left")
+    after = BASE + TEXT + "a third line by the agent\n"
+    agent.write("a.py", after)
+
+    def rules(*words: str) -> list[object]:
+        found = here("blame", "--json", "--explain", *words, "a.py").json[0]["lines"]
+        return [(line["rule"], line["sure"]) if line["owner"] == "event" else line.get("rule") for line in found]
+
+    assert rules() == [None] * 3 + [("hash", "certain")] * 3
+    (repo.path / "a.py").write_text("a line by a person, above all others\n" + after)
+    assert rules() == [None] * 4 + [("bound", "certain")] * 2 + [("near", "likely")]
+    later(repo, "commit", "-qam", "a person's, and the agent's")
+    (repo.path / "a.py").write_text("a line by a person, above all others\n" + after.replace("a third", "  a third"))
+    assert rules() == [None] * 4 + [("bound", "certain")] * 2 + [("spaces", "likely")]
+    shown = here("blame", "--explain", "a.py").stdout.splitlines()
+    assert [line.split()[1] for line in shown[4:7]] == ["bound", "bound", "spaces"]
+    assert shown[7:] == [
+        "",
+        "bound   certain:  unchanged since a content that the step left",
+        "spaces  likely:   the same but for white space",
+    ]
+    short = here("blame", "--explain", "-s", "a.py").stdout.splitlines()
+    assert re.fullmatch(r"\*[0-9a-f]{8} bound   5\) .*", short[4])
+    for form in FORMS:
+        plain, told = here("blame", form, "a.py").stdout, here("blame", form, "--explain", "a.py").stdout
+        assert no_clock(without_ours(told)) == no_clock(without_ours(plain))
+        heads = {line for line in told.splitlines() if line.startswith("pog-rule ")}
+        assert sorted(heads) == ["pog-rule bound certain", "pog-rule spaces likely"]
+        assert "pog-rule" not in plain
+    assert "--explain" in here("blame", "--explain", "HEAD~1..", status=129).stderr
+
+
+def test_explaining_changes_no_owner_and_is_not_kept(here: Here, moved: Repo) -> None:
+    for name in ("a.py", "b.py"):
+        assert owners(here, "--explain", name) == owners(here, name)
+        assert not any("rule" in line for line in here("blame", "--json", name).json[0]["lines"])
+    assert "explain" in here("blame", "-h").stdout
+
+
+def test_where_no_event_has_a_line_nothing_is_explained(here: Here, moved: Repo) -> None:
+    (moved.path / "a.py").write_text(BASE)
+    assert here("blame", "--explain", "a.py").stdout.splitlines()[-1].endswith(BASE.splitlines()[-1])
