@@ -116,12 +116,25 @@ def render_event(
         lines.append("Note:   inferred by an importer")
     lines += [f"Note:   {said}" for said in (lacks(event), during(event)) if said]
     subject = _subject(store, event) if store and isinstance(event, Committed) else None
+    if "env" in texts:
+        lines.append(f"Env:    {safe(_system(texts['env']))} (git pog env show {sealed.event_id[:SHORT]})")
     lines += ["", indent + safe(f"{headline(sealed)}{': ' + subject if subject else ''}")]
     lines += [f"{indent}{change_line(change)}" for change in getattr(event, "changes", ())]
     for name, text in texts.items():
+        if name == "env":
+            continue
         shown = NOT_HERE if text is None else _indented(text) if name == "definition" else text
         lines += ["", f"{indent}{safe(name)}:", *text_lines(shown.rstrip("\n"), indent + "  ")]
     return lines
+
+
+def _system(environment: str | None) -> str:
+    """Returns of an environment which system it tells of; the rest is long, and rarely what a reader looks for."""
+    try:
+        system = json.loads(environment or "")["system"]
+        return f"{system.get('distribution') or system['name']}, {system['machine']}"
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "not here" if environment is None else "told"
 
 
 def _indented(text: str) -> str:

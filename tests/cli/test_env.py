@@ -41,6 +41,16 @@ def test_an_environment_is_shown(here: Here, task: str) -> None:
     assert now["members"]["tools.git"] == members["tools.git"]
 
 
+def test_a_log_names_the_system_and_where_the_rest_is_told(here: Here, task: str) -> None:
+    event = ran(here)
+    for words in (("show", event), ("log", task)):
+        said = here(*words).stdout
+        lines = [line for line in said.splitlines() if line.startswith("Env:")]
+        assert len(lines) == 1
+        assert lines[0].endswith(f" (git pog env show {event[:10]})")
+        assert "tools" not in said
+
+
 def test_two_are_compared(here: Here, task: str) -> None:
     first = ran(here, "--env", "LEVEL", LEVEL="3", TZ="UTC")
     same = ran(here, "--env", "LEVEL", LEVEL="3", TZ="UTC")
