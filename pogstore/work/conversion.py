@@ -12,6 +12,7 @@ from functools import cached_property
 
 from pogstore.errors import GitFailed, UnsafePath
 from pogstore.store.store import Store
+from pogstore.work.indexfile import may_have_attributes
 from pogstore.work.paths import check_relative
 
 _ENDINGS = ("text", "eol", "crlf")
@@ -25,7 +26,7 @@ class Conversion:
     """Git's conversions in one work tree, as attributes and configuration stand when a path is first asked about."""
 
     def __init__(self, store: Store) -> None:
-        self._git = store.git
+        self._git, self._layout = store.git, store.layout
         self._known: dict[str, dict[str, str]] = {}
 
     @cached_property
@@ -46,10 +47,18 @@ class Conversion:
         if not wanted:
             return
         stdin = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in wanted)
-        fields = self._git.run("check-attr", "-z", "--stdin", *_ATTRIBUTES, stdin=stdin).stdout.split(b"\0")[:-1]
+        asked = ("check-attr", "-z", "--stdin", *_ATTRIBUTES)
+        fields = self._git.run(*asked, stdin=stdin, env=self._without_index(wanted)).stdout.split(b"\0")[:-1]
         for path, attribute, value in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
             found = self._known[path.decode("utf-8", "surrogateescape")]
             found[attribute.decode()] = value.decode("utf-8", "replace")
+
+    def _without_index(self, paths: Sequence[str]) -> dict[str, str]:
+        """Returns what keeps git from reading its index where that tells nothing of some paths' attributes."""
+        index, work_tree = self._layout.git_dir / "index", self._layout.work_tree
+        if work_tree is None or may_have_attributes(index, work_tree, paths):
+            return {}
+        return {"GIT_INDEX_FILE": str(self._layout.own_here / "no-index")}
 
     def merges_lines(self, path: str) -> bool:
         """Whether lines mean anything to git: not behind a filter (Git LFS, for one), nor where `merge` is unset."""

@@ -1,9 +1,12 @@
 """Conversions between the work tree and what git stores: the same bytes as `git add` and `git checkout-index`."""
 
+from contextlib import closing
+
 import pytest
 
 from pogstore.store.store import open_store
 from pogstore.work.conversion import Conversion
+from pogstore.work.indexfile import may_have_attributes
 from tests.conftest import Repo
 from tests.work.test_writer import everything
 
@@ -48,6 +51,49 @@ def test_it_converts_as_git_does(repo: Repo, attributes: str, settings: tuple[st
         blob = conversion.clean(name, CONTENTS[names.index(name)])
         assert blob is not None
         assert conversion.smudge(name, blob) == (repo.path / name).read_bytes()
+
+
+HIDINGS = [(), ("update-index", "--index-version", "4"), ("update-index", "--split-index")]
+
+
+@pytest.mark.parametrize("hiding", HIDINGS, ids=str)
+@pytest.mark.parametrize("place", ["", "d/", "d/e/", "other/"])
+@pytest.mark.parametrize("by", ["unlink", "link"])
+def test_attributes_that_only_the_index_holds_count_as_in_git(
+    repo: Repo, hiding: tuple[str, ...], place: str, by: str
+) -> None:
+    for directory in ("d/e", "other"):
+        (repo.path / directory).mkdir(parents=True)
+    attributes = repo.path / f"{place}.gitattributes"
+    attributes.write_text("*.x -merge\n")
+    repo.git("add", ".")
+    if hiding:
+        repo.git(*hiding)
+    attributes.unlink()
+    if by == "link":
+        attributes.symlink_to("nowhere")
+    applies = repo.git("check-attr", "merge", "d/e/a.x").endswith(": unset")
+    assert applies == (place != "other/")
+    with closing(open_store(repo.path)) as store:
+        conversion = Conversion(store)
+        conversion.look_up(["d/e/a.x"])
+        assert conversion.merges_lines("d/e/a.x") == (not applies)
+
+
+def test_an_index_that_says_nothing_of_attributes_is_not_decoded(repo: Repo) -> None:
+    """A search finds no such name; git, which decodes all of it, would fail."""
+    repo.commit({"d/a.x": "1\n"}, "base")
+    index = repo.path / ".git" / "index"
+    for left, may in ((index.read_bytes()[:40], False), (b"DIRC\0\0\0\4", True), (b"", True)):
+        index.write_bytes(left)
+        assert may_have_attributes(index, repo.path, ["d/a.x"]) == may
+    index.write_bytes(b"DIRC\0\0\0\2 and no more")
+    with closing(open_store(repo.path)) as store:
+        conversion = Conversion(store)
+        conversion.look_up(["d/a.x"])
+        assert conversion.merges_lines("d/a.x")
+    index.unlink()
+    assert not may_have_attributes(index, repo.path, ["d/a.x"])
 
 
 def test_nothing_is_written_into_the_repository(repo: Repo) -> None:
