@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 NAME = b".gitattributes"
 _WHOLE = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3")
 """How an index begins whose entries have their whole names; later versions cut what the name before begins with."""
-_ELSEWHERE = (b"link", b"sdir")
-"""Extensions by which some entries lie in another file, or in a directory that counts as one entry."""
+_ELSEWHERE = ("sharedindex.*", "info/sparse-checkout")
+"""What lies beside an index some entries of which are in another file, or in a directory that counts as one entry."""
 _MOST = 10_000
 """So many comparisons are cheaper than to let git decode the index."""
 
@@ -26,9 +26,8 @@ def may_have_attributes(index: Path, work_tree: Path, paths: Iterable[str]) -> b
         return False
     try:
         with index.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            if data[:8] not in _WHOLE or any(data.find(mark) >= 0 for mark in _ELSEWHERE):
-                return True
-            return _holds(data, lacking)
+            is_whole = data[:8] in _WHOLE and not any(next(index.parent.glob(name), None) for name in _ELSEWHERE)
+            return not is_whole or _holds(data, lacking)
     except FileNotFoundError:
         return False
     except (OSError, ValueError):

@@ -53,7 +53,8 @@ def test_it_converts_as_git_does(repo: Repo, attributes: str, settings: tuple[st
         assert conversion.smudge(name, blob) == (repo.path / name).read_bytes()
 
 
-HIDINGS = [(), ("update-index", "--index-version", "4"), ("update-index", "--split-index")]
+HIDINGS = [(), ("update-index", "--index-version", "4"), ("update-index", "--split-index"),
+           ("sparse-checkout", "set", "--cone", "--sparse-index", "d")]  # fmt: skip
 
 
 @pytest.mark.parametrize("hiding", HIDINGS, ids=str)
@@ -69,7 +70,8 @@ def test_attributes_that_only_the_index_holds_count_as_in_git(
     repo.git("add", ".")
     if hiding:
         repo.git(*hiding)
-    attributes.unlink()
+    attributes.unlink(missing_ok=True)
+    attributes.parent.mkdir(exist_ok=True)
     if by == "link":
         attributes.symlink_to("nowhere")
     applies = repo.git("check-attr", "merge", "d/e/a.x").endswith(": unset")
