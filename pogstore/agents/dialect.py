@@ -22,6 +22,7 @@ CLASSES = ("edit", "shell", "read", "mcp")
 class Dialect:
     """The names of one agent: of members of what it says, of events, of tools.
 
+    Of `steps` the first is told before a tool runs; of `ends` the last when a session is over.
     `own` are members that an agent has that says the class and the files of a call itself, and `paths` those that are
     arrays of files; `of_tool` has the classes of the tools of one that does not.
     """
@@ -82,16 +83,17 @@ class Step:
     """What a hook knows of one thing that an agent said.
 
     `paths` are the files that it names, as it named them; `whole` says that any file may be another now, `ends` that a
-    turn is over, `over` that the session is, and `command` is what a shell was told.
+    turn is over, `over` that the session is, `asks` that a tool is about to run, which can still be refused, and
+    `command` is what a shell was told.
     """
 
-    __slots__ = ("command", "cwd", "ends", "event", "over", "paths", "session", "whole")
+    __slots__ = ("asks", "command", "cwd", "ends", "event", "over", "paths", "session", "whole")
 
     def __init__(self, event: str, cwd: str, session: str = "") -> None:
         self.event, self.cwd, self.session = event, cwd, session
         self.paths: list[str] = []
         self.command = ""
-        self.whole = self.ends = self.over = False
+        self.whole = self.ends = self.over = self.asks = False
 
 
 def understand(agent: str, payload: bytes) -> Step:
@@ -102,6 +104,7 @@ def understand(agent: str, payload: bytes) -> Step:
     step = Step(said.get(names.event, ""), said.get(names.cwd, ""), said.get(names.session, ""))
     step.over = step.event == names.ends[-1]
     step.ends, step.whole = step.event in names.ends, step.event in names.looks
+    step.asks = step.event == names.steps[0]
     if step.event in names.steps:
         _call(step, names, said)
     return step

@@ -105,6 +105,11 @@ def test_the_files_are_those_that_a_drain_hears_of(members: dict[str, Any]) -> N
     assert generic("tool_end", **members).paths == paths_of(members)
 
 
+def test_before_a_tool_runs_it_can_be_refused() -> None:
+    assert [claude(event).asks for event in ("PreToolUse", "PostToolUse", "Stop")] == [True, False, False]
+    assert [generic(event).asks for event in ("tool_start", "tool_end", "note")] == [True, False, False]
+
+
 def test_a_turn_and_a_session_end() -> None:
     assert [claude(event).ends for event in ("Stop", "SessionEnd", "SubagentStop")] == [True, True, False]
     assert [claude(event).whole for event in ("Stop", "SessionEnd", "UserPromptSubmit")] == [True, False, False]
