@@ -41,6 +41,7 @@ GITCONFIG = f"""\
 """
 REMOVED = ("GIT_", "POG_", "XDG_", "LC_", "CLAUDE")
 FORGOTTEN = (
+    "CI",
     "LANG",
     "LANGUAGE",
     "EDITOR",

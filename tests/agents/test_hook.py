@@ -34,7 +34,7 @@ LIGHT = {
     *("pogstore.work.look", "pogstore.work.looked", "pogstore.work.listed", "pogstore.store", "pogstore.store.spawn"),
     "pogstore.work.unfinished",  # imports `os` alone
     *("pogstore.agents", "pogstore.agents.hook", "pogstore.agents.peek", "pogstore.agents.reached"),
-    *("pogstore.agents.behind", "pogstore.agents.dialect"),
+    *("pogstore.agents.behind", "pogstore.agents.dialect", "pogstore.work.unfinished"),
     *("blake3", "blake3.blake3", "errno", "fcntl", "select"),
 }
 """All that a hook may load beyond what Python itself loads at its start."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,6 +121,7 @@ def test_an_interrupt_while_it_loads_is_said_in_no_traceback(enabled: Repo, tmp_
     (place / "__init__.py").touch()
     (place / "main.py").write_text("raise KeyboardInterrupt\n")
     script = Path(__file__).parents[2] / "pogstore" / "cli" / "git-pog"
+    shutil.copy(script.parent / "_late.py", place)
     done = run([sys.executable, "-P", str(script), "list"], enabled.path, env={"PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 

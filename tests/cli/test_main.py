@@ -29,6 +29,7 @@ SELDOM_OUTSIDE = (
     "hook pre-push",
     "agent",
     "agent test",
+    "env",
 )
 """What needs no repository."""
 ARGUMENTS = {
@@ -36,7 +37,7 @@ ARGUMENTS = {
     "rollback": ["@"], "review": ["--approve"], "import pog-task": ["."], "import claude-code": ["."],
     "edit": ["--tag", "x"], "run": ["true"], "agent add": ["claude-code"],
     "agent remove": ["claude-code"], "agent test": ["claude-code"],
-    "point": ["v1"], "restore": ["v1"],
+    "point": ["v1"], "restore": ["v1"], "env diff": ["@"],
 }  # fmt: skip
 """What a command must be given so that it is used rightly."""
 

@@ -49,7 +49,7 @@ def test_a_conflict_is_named_and_nothing_is_written(here: Here, repo: Repo, task
 
 def test_a_branch_and_a_directory_are_made(here: Here, repo: Repo, tmp_path: Path, task: str) -> None:
     status = repo.git("status", "--porcelain")
-    made = here("replay", "--branch", "again", "--json").json
+    made = here("replay", "--branch", "again", "--as", "human:Bob", "--json").json
     assert made["tip"] == repo.git("rev-parse", "again") == made["events"][-1]["commit"]
     assert (made["base"], len(made["recorded"])) == (repo.git("rev-parse", "HEAD"), 1)
     said = here("replay", "--into", str(tmp_path / "out")).stdout
@@ -58,6 +58,7 @@ def test_a_branch_and_a_directory_are_made(here: Here, repo: Repo, tmp_path: Pat
     assert repo.git("status", "--porcelain") == status
     log = here("log", task, "--json").json
     assert [event["kind"] for event in log[:2]] == ["replayed", "replayed"]
+    assert "Bob" in [event["actor"]["name"] for event in log[:2]]
     assert here("replay").stdout.endswith("3 events: 3 applied\n"), "replays are not replayed"
 
 

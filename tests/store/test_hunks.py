@@ -1,6 +1,8 @@
 """How versions differ is kept by their names and by what found it."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,11 @@ ONE, TWO = "1" * 40, "2" * 40
 
 
 @pytest.fixture
-def connection(tmp_path: Path) -> sqlite3.Connection:
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """An index that holds nothing yet."""
     (tmp_path / "pog").mkdir()
-    return database.open_database(tmp_path / "pog" / "index.sqlite3").connection
+    with closing(database.open_database(tmp_path / "pog" / "index.sqlite3")) as opened:
+        yield opened.connection
 
 
 def test_what_was_saved_is_known_and_another_differ_knows_nothing(connection: sqlite3.Connection) -> None:
