@@ -1,5 +1,6 @@
 """Tests of the sealed environment: if it leaks, every other test may lie."""
 
+import gc
 import os
 import subprocess
 import time
@@ -63,3 +64,8 @@ def test_each_command_is_one_second_later(repo: Repo, monkeypatch: pytest.Monkey
     with pytest.raises(AssertionError, match="status 3, not 0"):
         pog("list")
     assert [int(now) - STARTED for now in seen] == [SECOND, 2 * SECOND, 3 * SECOND]
+
+
+def test_what_was_collected_is_hidden_from_the_collector_and_nothing_else() -> None:
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 10_000
