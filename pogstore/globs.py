@@ -1,0 +1,87 @@
+"""What a pattern means: `*`, `?` and `[…]` in a word, and `**` in a path.
+
+Lies on the path of a hook, so that it takes no module at all: `fnmatch` would load `re`.
+"""
+
+
+def matches(pattern: str, path: str, *, fold: bool = False, anywhere: bool = False) -> bool:
+    """Says whether a pattern means a path, or a folder that it is in.
+
+    `*` and `?` stay inside one folder, `**` goes through any number of them, and `X/**` means X as well. Patterns begin
+    at the root; with `anywhere` one without a slash means files in every folder. `fold` takes capitals for small ones.
+    """
+    if fold:
+        pattern, path = pattern.casefold(), path.casefold()
+    anywhere = anywhere and "/" not in pattern.rstrip("/")
+    wanted = [part for part in pattern.split("/") if part not in ("", ".")]
+    parts = [part for part in path.split("/") if part]
+    if anywhere:
+        wanted.insert(0, "**")
+    while len(wanted) > 1 and wanted[-1] == "**":
+        wanted.pop()
+    return _matches(wanted, parts)
+
+
+def _matches(wanted: list[str], parts: list[str]) -> bool:
+    """Compares part by part; `reached` are the places in the pattern at which one may be."""
+    reached = _passed({0}, wanted)
+    for part in parts:
+        if len(wanted) in reached:
+            return True
+        reached = _passed(
+            {at if wanted[at] == "**" else at + 1 for at in reached if wanted[at] == "**" or glob(wanted[at], part)},
+            wanted,
+        )
+    return len(wanted) in reached
+
+
+def _passed(reached: set[int], wanted: list[str]) -> set[int]:
+    found = set(reached)
+    for at in range(len(wanted)):
+        if at in found and wanted[at] == "**":
+            found.add(at + 1)
+    return found
+
+
+def glob(pattern: str, text: str) -> bool:
+    """Says whether a text is what a pattern of `*`, `?` and `[…]` means, in time of their product at most."""
+    at = start = 0
+    star = -1
+    place = 0
+    while at < len(text):
+        width = _one(pattern, place, text[at]) if place < len(pattern) and pattern[place] != "*" else 0
+        if width:
+            at, place = at + 1, place + width
+        elif place < len(pattern) and pattern[place] == "*":
+            star, start, place = place, at, place + 1
+        elif star >= 0:
+            start, at, place = start + 1, start + 1, star + 1
+        else:
+            return False
+    return not pattern[place:].strip("*")
+
+
+def _one(pattern: str, place: int, char: str) -> int:
+    """Returns how much of a pattern one character takes; nothing if it is not meant."""
+    if pattern[place] == "?":
+        return 1
+    end = pattern.find("]", place + 2) if pattern[place] == "[" else -1
+    if end < 0:
+        return int(pattern[place] == char)
+    inside = pattern[place + 1 : end]
+    negated = inside[:1] in ("!", "^")
+    return end + 1 - place if _in_set(inside[negated:], char) != negated else 0
+
+
+def _in_set(inside: str, char: str) -> bool:
+    at = 0
+    while at < len(inside):
+        if inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
+            if inside[at] <= char <= inside[at + 2]:
+                return True
+            at += 3
+        elif inside[at] == char:
+            return True
+        else:
+            at += 1
+    return False

@@ -1,0 +1,288 @@
+"""Is this action inside the contract? Judges paths that the caller has resolved, and programs as a shell starts them.
+
+A contract is several limits that hold together: what one of them forbids is forbidden. Knows no storage, no agents, no
+clock and no disk. Lies on the path of a hook where a contract was compiled, so that it takes no module but our own.
+"""
+
+from pogstore.globs import glob, matches
+from pogstore.shell.programs import Doings, Run, git_verb, understand
+from pogstore.shell.words import Word
+
+TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Resolve = Callable[[Sequence[str]], Iterable[str]]
+
+PATH, COMMAND, UNREAD, ENVIRONMENT, LIMITS = "path", "command", "not-understood", "environment", "limits"
+BUDGET, NO_TASK, CLAIM_LOST, LEASE_OVER = "budget", "no-task", "claim-lost", "lease-over"
+RULES = (PATH, COMMAND, UNREAD, ENVIRONMENT, LIMITS, BUDGET, NO_TASK, CLAIM_LOST, LEASE_OVER)
+"""The rules that an answer names."""
+
+BUILTINS = frozenset((":", "[", "cd", "echo", "exit", "false", "printf", "pwd", "return", "test", "true", "wait"))
+"""What a shell does itself, which starts no program and writes no file: it needs no permission."""
+HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))
+"""What may be written to under any contract."""
+GUARDED = (
+    *("**/.git", "**/.git/**", ".pog.toml", "**/.claude/settings*.json", "**/.claude/hooks/**", "**/.codex/hooks.json"),
+    *("**/.codex/config.toml", "**/.gemini/settings.json", "**/.cursor/hooks.json", ".github/hooks/**"),
+    *("**/.opencode/plugin*/**", "**/opencode.json*"),
+)
+"""What no contract lets an agent change: from there it could take its own limits away."""
+OWN_VERBS = frozenset((
+    *("blame", "block", "check", "completion", "context", "decide", "diff", "done", "env", "help", "lineage", "list"),
+    *("log", "note", "point", "points", "ready", "record", "run", "search", "show", "stats", "status", "trace"),
+    *("verify", "version", "why"),
+))  # fmt: skip
+"""The verbs of `git pog` that an agent may use under a contract: none of them can change what holds for it."""
+_READS_CONFIG = frozenset(("get", "list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l"))
+_CHANGES_PROGRAMS = (
+    *("BASH_ENV", "CDPATH", "EDITOR", "ENV", "IFS", "LESSOPEN", "PAGER", "PATH", "PERL5LIB", "PERL5OPT", "PS4"),
+    *("RUBYOPT", "SHELLOPTS", "VISUAL", "BASHOPTS", "JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "POSIXLY_CORRECT"),
+)
+_CHANGES_BY_PREFIX = ("BASH_FUNC", "DYLD_", "GIT_", "LD_", "PYTHON")
+
+
+class Limits:
+    """One set of limits, and where it comes from. An `allow` of `None` allows all, an empty one nothing."""
+
+    __slots__ = ("allow", "command_allow", "command_deny", "deny", "source")
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        allow: "Sequence[str] | None" = None,
+        deny: "Sequence[str]" = (),
+        command_allow: "Sequence[str] | None" = None,
+        command_deny: "Sequence[str]" = (),
+    ) -> None:
+        self.source, self.allow, self.deny = source, allow, deny
+        self.command_allow, self.command_deny = command_allow, command_deny
+
+    @property
+    def on_paths(self) -> bool:
+        """Whether not every path may be changed."""
+        return self.allow is not None or bool(self.deny)
+
+    @property
+    def on_commands(self) -> bool:
+        """Whether not every program may run."""
+        return self.command_allow is not None or bool(self.command_deny)
+
+
+class Contract:
+    """What holds for one task: its limits, the claim, and what may be spent.
+
+    `standing` is empty while the claim stands, else why it does not. `budget` has what may be spent, and `spent` what
+    is known to be, by the names of a definition; minutes count from `since`. Times are µs since the epoch.
+    """
+
+    __slots__ = ("budget", "definition", "lease_until", "limits", "since", "spent", "standing", "task")
+
+    def __init__(self, task: str, definition: str = "", limits: "Iterable[Limits]" = ()) -> None:
+        self.task, self.definition, self.limits = task, definition, tuple(limits)
+        self.standing = ""
+        self.lease_until = self.since = 0
+        self.budget: dict[str, int] = {}
+        self.spent: dict[str, int] = {}
+
+    @property
+    def on_paths(self) -> bool:
+        """Whether not every path may be changed."""
+        return any(each.on_paths for each in self.limits)
+
+    @property
+    def on_commands(self) -> bool:
+        """Whether not every program may run."""
+        return any(each.on_commands for each in self.limits)
+
+
+class Refusal:
+    """An action that a contract forbids: by which rule, why, and of which paths."""
+
+    __slots__ = ("paths", "reason", "rule")
+
+    def __init__(self, rule: str, reason: str, paths: "Sequence[str]" = ()) -> None:
+        self.rule, self.reason, self.paths = rule, reason, tuple(paths)
+
+
+def judge_time(contract: Contract, now: int) -> Refusal | None:
+    """Judges whether anything may be done at all now (µs since the epoch)."""
+    if contract.standing:
+        return Refusal(CLAIM_LOST, contract.standing)
+    if contract.lease_until and now >= contract.lease_until:
+        return Refusal(LEASE_OVER, "the lease of the claim is over")
+    spent = contract.spent | {"minutes": max(now - contract.since, 0) // 60_000_000}
+    for name, limit in contract.budget.items():
+        if spent.get(name, 0) >= limit:
+            return Refusal(BUDGET, f"the budget of {limit} {name.replace('_', ' ')} is spent")
+    return None
+
+
+def judge_paths(contract: Contract, paths: "Iterable[str]") -> Refusal | None:
+    """Judges paths that are to be changed, resolved: relative to the root, and absolute if outside of it."""
+    for path in paths:
+        if any(matches(pattern, path, fold=True) for pattern in GUARDED):
+            return Refusal(LIMITS, f"'{path}' is where the limits of agents are kept", [path])
+        for limits in contract.limits:
+            refusal = _judge_path(limits, path)
+            if refusal is not None:
+                return refusal
+    return None
+
+
+def _judge_path(limits: Limits, path: str) -> Refusal | None:
+    if path.startswith("/"):
+        if limits.allow is None or path in HARMLESS:
+            return None
+        return Refusal(
+            PATH, f"'{path}' is outside of the repository; {limits.source} allows {_only(limits.allow)}", [path]
+        )
+    if any(matches(pattern, path, fold=True, anywhere=True) for pattern in limits.deny):
+        return Refusal(PATH, f"'{path}' may not be changed: {limits.source} denies it", [path])
+    if limits.allow is not None and not any(matches(pattern, path) for pattern in limits.allow):
+        return Refusal(PATH, f"'{path}' is outside the scope of {limits.source}: {_only(limits.allow)}", [path])
+    return None
+
+
+def _only(allow: "Sequence[str]") -> str:
+    return "only " + ", ".join(f"'{pattern}'" for pattern in allow[:8]) if allow else "nothing"
+
+
+def judge_command(contract: Contract, text: str, resolve: "Resolve") -> Refusal | None:
+    """Judges what a shell is told: each program that it starts, and each file that it writes to by name.
+
+    `resolve` takes the arguments of the `cd`s that lead to a folder, and a path as it is spelled there; it returns the
+    paths that this may be, as `judge_paths` takes them.
+    """
+    doings = understand(text)
+    for run in doings.runs:
+        refusal = _judge_own(contract, run) or _judge_run(contract, run)
+        if refusal is not None:
+            return refusal
+    narrow = contract.on_commands or contract.on_paths
+    for name in doings.assigned:
+        if name.startswith("POG_") or (narrow and (name in _CHANGES_PROGRAMS or name.startswith(_CHANGES_BY_PREFIX))):
+            return Refusal(ENVIRONMENT, f"'{name}' may not be set: it changes what programs do")
+    if doings.fault and narrow:
+        return Refusal(UNREAD, f"the command is not understood: {doings.fault}")
+    return _judge_writes(contract, doings, resolve)
+
+
+def _judge_writes(contract: Contract, doings: Doings, resolve: "Resolve") -> Refusal | None:
+    for write in doings.writes:
+        word = write.word
+        if word.known and word.text in HARMLESS:
+            continue
+        if contract.on_paths and not (word.known and write.wheres and _is_plain(word, contract)):
+            return Refusal(UNREAD, f"which file is written to, the shell alone knows: '{word.text}'")
+        for where in write.wheres if word.known else ():
+            steps = [*(each.text for each in where), word.text]
+            refusal = judge_paths(contract, resolve(steps))
+            if refusal is not None:
+                return refusal
+    return None
+
+
+def _is_plain(word: Word, contract: Contract) -> bool:
+    """Says whether a word means one file; a glob may pass where nothing is denied and it cannot climb."""
+    return not word.glob or (".." not in word.text and not any(limits.deny for limits in contract.limits))
+
+
+def _judge_run(contract: Contract, run: Run) -> Refusal | None:
+    """Judges one program by the commands that are allowed and denied."""
+    narrow = contract.on_commands or contract.on_paths
+    if not run.words[0].known and narrow:
+        return Refusal(UNREAD, "which program is started, the shell alone knows")
+    for limits in contract.limits:
+        if not limits.on_commands:
+            continue
+        shown = " ".join(word.text if word.known else "…" for word in run.words)
+        for pattern in limits.command_deny:
+            if runs(pattern, run.words, strict=False):
+                return Refusal(COMMAND, f"'{_short(shown)}' may not be run: {limits.source} denies '{pattern}'")
+        if limits.command_allow is None or run.words[0].text in BUILTINS or _is_own(run):
+            continue
+        if not any(runs(pattern, run.words, strict=True) for pattern in limits.command_allow):
+            reason = f"'{_short(shown)}' is not among the commands of {limits.source}: {_only(limits.command_allow)}"
+            return Refusal(COMMAND, reason)
+    return None
+
+
+def _is_own(run: Run) -> bool:
+    """Says whether it is a command of ours; those that are not for agents are refused before."""
+    return [word.text for word in run.words[:2] if word.known] == ["git", "pog"]
+
+
+def _short(shown: str) -> str:
+    return shown if len(shown) <= 80 else shown[:79] + "…"
+
+
+def _judge_own(contract: Contract, run: Run) -> Refusal | None:
+    """Judges commands by which an agent could change its own limits."""
+    words = [word.text if word.known else "" for word in run.words]
+    name = words[0].rpartition("/")[2]
+    if any("refs/pog" in word or "pog/contracts" in word for word in words):
+        return Refusal(LIMITS, "the records of pogstore are changed by its own commands alone")
+    if name == "git":
+        verb, rest, _ = git_verb(run.words[1:])
+        if verb == "config" and len(rest) > 1 and not any(word.text in _READS_CONFIG for word in rest):
+            return Refusal(LIMITS, "git's configuration holds what limits agents")
+        return _judge_verb(contract, rest) if verb == "pog" else None
+    if name == "git-pog":
+        return _judge_verb(contract, run.words[1:])
+    if name.startswith("python") and "pogstore" in words:
+        return _judge_verb(contract, run.words[words.index("pogstore") + 1 :])
+    return None
+
+
+def _judge_verb(contract: Contract, given: "Sequence[Word]") -> Refusal | None:
+    verb, rest, _ = git_verb(list(given))
+    again = verb == "start" and [word.text for word in rest if word.known] in (["@"], [contract.task])
+    made = verb == "new" and not any(word.text.startswith("--s") or not word.known for word in rest)
+    if verb in OWN_VERBS or again or made or not (verb or any(not word.known for word in given)):
+        return None
+    return Refusal(LIMITS, f"'git pog {verb}' is for a person while a contract holds")
+
+
+def runs(pattern: str, words: "Sequence[Word]", *, strict: bool) -> bool:
+    """Says whether a program is one that a pattern means: its words, each with `*`, `?` and `[…]`.
+
+    With `strict`, as for what is allowed, they are the first words of the program, each known, and the program is named
+    as it is in the pattern. Without, as for what is denied, they stand anywhere in their order, and neither the folder
+    of the program matters nor what only the shell knows.
+    """
+    wanted = [word.text for word in _pattern_words(pattern)]
+    if not wanted or not words:
+        return False
+    rest = wanted[1:-1] if len(wanted) > 1 and wanted[-1] == "*" else wanted[1:]
+    first = words[0].text
+    if strict:
+        is_named = glob(wanted[0], first) and ("/" not in first or "/" in wanted[0])
+        given = words[1 : len(rest) + 1]
+        same = all(word.known and glob(each, word.text) for each, word in zip(rest, given, strict=False))
+        return is_named and len(given) == len(rest) and same
+    name = first.rpartition("/")[2].casefold()
+    return glob(wanted[0].rpartition("/")[2].casefold(), name) and _in_order(rest, _plain(name, list(words[1:])))
+
+
+def _in_order(wanted: "Sequence[str]", given: "Sequence[Word]") -> bool:
+    """Says whether all of some words are among others, in their order; one that is not known may be any."""
+    at = 0
+    for word in given:
+        if at < len(wanted) and (not word.known or glob(wanted[at], word.text)):
+            at += 1
+    return at == len(wanted)
+
+
+def _plain(name: str, rest: "list[Word]") -> "list[Word]":
+    """Returns the arguments of a program; of git its command first, without the options in front of it."""
+    verb, behind, _ = git_verb(rest) if name == "git" else ("", rest, False)
+    return [Word(verb), *behind] if verb else rest
+
+
+def _pattern_words(pattern: str) -> "Sequence[Word]":
+    doings = understand(pattern)
+    return doings.runs[0].words if len(doings.runs) == 1 and not doings.fault else [Word(pattern)]

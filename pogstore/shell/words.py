@@ -1,0 +1,226 @@
+"""The words of a shell's language: quotes, escapes and expansions, and the commands that stand inside of them.
+
+Lies on the path of a hook, so that it takes no module at all. Knows words, and not what is made of them.
+"""
+
+SPACE = " \t"
+_ENDS_WORD = " \t\n;&|<>()"
+_GLOB = "*?["
+
+
+class Word:
+    """One word without its quotes. `known` says that no expansion is in it, `glob` that it may mean several files."""
+
+    __slots__ = ("glob", "known", "text")
+
+    def __init__(self, text: str, *, known: bool = True, glob: bool = False) -> None:
+        self.text, self.known, self.glob = text, known, glob
+
+    def __repr__(self) -> str:
+        return repr(self.text) + ("" if self.known else "?")
+
+
+class Unread(Exception):
+    """What cannot be read, as a phrase."""
+
+
+class Reading:
+    """A text and where we are in it. `inside` takes the commands that stand inside of words."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def inside(self, text: str) -> None:
+        """Takes the text of a substitution."""
+        raise NotImplementedError
+
+    def expanded(self) -> None:
+        """Reads a text in which only expansions mean something, such as a here-document."""
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char == "\\":
+                self.at += 2
+            elif char in "$`":
+                self._expansion()
+            else:
+                self.at += 1
+
+    def word(self) -> Word:
+        """Reads one word, which may be empty."""
+        pieces: list[str] = []
+        known, glob = True, False
+        start = self.at
+        while self.at < len(self.text) and self.text[self.at] not in _ENDS_WORD:
+            char = self.text[self.at]
+            if char == "\\":
+                pieces.append(self.text[self.at + 1 : self.at + 2].replace("\n", ""))
+                self.at += 2
+            elif char == "'":
+                pieces.append(self._until("'"))
+            elif char == '"':
+                text, certain = self._quoted()
+                pieces.append(text)
+                known = known and certain
+            elif char in "$`":
+                text, certain = self._expansion()
+                pieces.append(text)
+                known = known and certain
+            else:
+                glob = glob or char in _GLOB
+                known = known and char not in "{}" and not (char == "~" and self._is_home(start))
+                pieces.append(char)
+                self.at += 1
+        if start < self.at and self.text[self.at - 1 : self.at] == "\\" and self.at > len(self.text):
+            raise Unread("it ends in the middle")
+        return Word("".join(pieces), known=known or _is_brace(self.text[start : self.at]), glob=glob)
+
+    def _is_home(self, start: int) -> bool:
+        return self.at == start or self.text[self.at - 1] in "=:"
+
+    def _until(self, quote: str) -> str:
+        end = self.text.find(quote, self.at + 1)
+        if end < 0:
+            raise Unread("a quote stays open")
+        text = self.text[self.at + 1 : end]
+        self.at = end + 1
+        return text
+
+    def _quoted(self) -> tuple[str, bool]:
+        """Reads what is in double quotes."""
+        pieces: list[str] = []
+        known = True
+        self.at += 1
+        while not self.text.startswith('"', self.at):
+            if self.at >= len(self.text):
+                raise Unread("a quote stays open")
+            char = self.text[self.at]
+            if char == "\\":
+                after = self.text[self.at + 1 : self.at + 2]
+                pieces.append("" if after == "\n" else after if after and after in '"\\$`' else char + after)
+                self.at += 2
+            elif char in "$`":
+                text, certain = self._expansion()
+                pieces.append(text)
+                known = known and certain
+            else:
+                pieces.append(char)
+                self.at += 1
+        self.at += 1
+        return "".join(pieces), known
+
+    def _expansion(self) -> tuple[str, bool]:
+        """Reads what `$` or a backtick begins; returns what it means, if that is known. Commands inside are read."""
+        if self.text[self.at] == "`":
+            self.inside(self._backticks())
+            return "", False
+        after = self.text[self.at + 1 : self.at + 2]
+        if after == "(":
+            self.at += 2
+            inner = self._balanced()
+            if inner.startswith("("):
+                raise Unread("arithmetic is not read")
+            self.inside(inner)
+        elif after == "{":
+            self.at += 2
+            self._braced()
+        elif after == "'":
+            self.at += 1
+            text = self._ansi()
+            return text, "\\" not in text
+        elif after == '"':
+            self.at += 1
+            return self._quoted()
+        elif after.isalpha() or after == "_":
+            self.at += 2
+            while self.at < len(self.text) and (self.text[self.at].isalnum() or self.text[self.at] == "_"):
+                self.at += 1
+        elif after and after in "0123456789@*#?$!-":
+            self.at += 2
+        else:
+            self.at += 1
+            return "$", True
+        return "", False
+
+    def _ansi(self) -> str:
+        start = self.at + 1
+        at = start
+        while at < len(self.text) and self.text[at] != "'":
+            at += 2 if self.text[at] == "\\" else 1
+        if at >= len(self.text):
+            raise Unread("a quote stays open")
+        self.at = at + 1
+        return self.text[start:at]
+
+    def _braced(self) -> None:
+        """Passes `${…}`; commands inside of it are read."""
+        while not self.text.startswith("}", self.at):
+            if self.at >= len(self.text):
+                raise Unread("a brace stays open")
+            char = self.text[self.at]
+            if char == "\\":
+                self.at += 2
+            elif char == "'":
+                self._until("'")
+            elif char == '"':
+                self._quoted()
+            elif char in "$`":
+                self._expansion()
+            else:
+                self.at += 1
+        self.at += 1
+
+    def _backticks(self) -> str:
+        pieces: list[str] = []
+        self.at += 1
+        while not self.text.startswith("`", self.at):
+            if self.at >= len(self.text):
+                raise Unread("a backtick stays open")
+            char = self.text[self.at]
+            if char == "\\" and self.text[self.at + 1 : self.at + 2] in ("`", "\\", "$"):
+                self.at += 1
+            pieces.append(self.text[self.at : self.at + 1])
+            self.at += 1
+        self.at += 1
+        return "".join(pieces)
+
+    def _balanced(self) -> str:
+        """Returns the text up to the bracket that closes the one before; quotes and brackets inside belong to it."""
+        start, depth = self.at, 1
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char == "\\":
+                self.at += 1
+            elif char == "'":
+                self._until("'")
+                continue
+            elif char == '"':
+                self._pass_quoted()
+                continue
+            elif char == "#" and self.text[self.at - 1] in " \t\n;(":
+                raise Unread("a comment inside of a substitution is not read")
+            elif self.text.startswith("<<", self.at):
+                raise Unread("a here-document inside of a substitution is not read")
+            depth += (char == "(") - (char == ")")
+            self.at += 1
+            if depth == 0:
+                return self.text[start : self.at - 1]
+        raise Unread("a bracket stays open")
+
+    def _pass_quoted(self) -> None:
+        """Passes a double-quoted text without reading what is in it: that is done with the text around it."""
+        self.at += 1
+        while not self.text.startswith('"', self.at):
+            if self.at >= len(self.text):
+                raise Unread("a quote stays open")
+            if self.text.startswith("$(", self.at):
+                self.at += 2
+                self._balanced()
+            else:
+                self.at += 2 if self.text[self.at] == "\\" else 1
+        self.at += 1
+
+
+def _is_brace(raw: str) -> bool:
+    """Says whether a word is nothing but a brace of the shell's own language."""
+    return raw in ("{", "}", "{}")
