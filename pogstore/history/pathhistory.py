@@ -70,7 +70,8 @@ class PathHistory:
             is_out |= {each.event_id: not undone[0] for each in together}
             for done in self._store.decoded.changes_on(operation, paths):
                 if path_bytes(done.path) in paths:
-                    told = Told(done.after, done.before) if undone[0] else Told(done.before, done.after)
+                    sides = (done.after, done.before) if undone[0] else (done.before, done.after)
+                    told = Told(*sides, is_out=not undone[0])
         return told
 
     def _operation_of(self, sealed: Sealed) -> tuple[Sealed, ...]:

@@ -40,10 +40,11 @@ def spelled(path: Path | None) -> str | None:
 
 
 class Told(NamedTuple):
-    """What an operation of ours saw of a change: the file with it and without it."""
+    """What an operation of ours saw of a change: the file with it and without it, and whether it took it out."""
 
     with_it: Side | None
     without: Side | None
+    is_out: bool
 
 
 class Case(NamedTuple):
@@ -152,18 +153,27 @@ def _inverse(case: Case, path: str) -> FileVersion | None:
         raise Obstructed(path, "deleted-since")
     _check_mergeable(path, (change.before.mode, change.after.mode, now.mode))
     before, after = _regular(case.store, path, change.before), _regular(case.store, path, change.after)
-    is_out = _is_told_out(case, now.data) or is_taken_out(before.data, after.data, now.data, DIFF)
+    is_out = _is_told_out(case, path, now.data) or is_taken_out(before.data, after.data, now.data, DIFF)
     data = now.data if is_out else _merged(case.tree, path, (after.data, now.data, before.data))
     return FileVersion(mode=before.mode if now.mode == after.mode else now.mode, data=data)
 
 
-def _is_told_out(case: Case, now: bytes) -> bool:
-    """Whether a text is nearer to what an operation saw without a change than to what it saw with it."""
+def _is_told_out(case: Case, path: str, now: bytes) -> bool:
+    """Whether a text is nearer to what an operation saw without a change than to what it saw with it.
+
+    So must be the file as it lies there: other targets may have gone from the plan that the operation left alone. Where
+    the operation put the change back, its lines must be as they were without it as well.
+    """
     told = case.told()
     if told is None:
         return False
     with_it, without = _find(case.store, told.with_it), _find(case.store, told.without)
-    return with_it is not None and without is not None and is_nearer(now, without, with_it, DIFF)
+    if with_it is None or without is None:
+        return False
+    found = case.tree.found(path)
+    if found is not None and not is_nearer(found.data, without, with_it, DIFF):
+        return False
+    return is_nearer(now, without, with_it, DIFF) if told.is_out else is_taken_out(without, with_it, now, DIFF)
 
 
 def _find(store: Store, side: Side | None) -> bytes | None:

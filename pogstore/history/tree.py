@@ -59,6 +59,10 @@ class Tree:
         """Returns what a path holds in the plan so far; raises `Obstructed` if that is not to be read."""
         return self._planned[path] if path in self._planned else self._look(path).clean
 
+    def found(self, path: str) -> FileVersion | None:
+        """Returns what lies there, under the name that the file has now, whatever is planned."""
+        return self._look(self._origin.get(path, path)).clean
+
     def put(self, path: str, version: FileVersion | None, cause: Sealed) -> None:
         """Plans what a path shall hold."""
         self._look(path)

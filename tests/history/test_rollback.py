@@ -215,6 +215,34 @@ def test_what_came_in_again_by_git_is_taken_out_again(bench: Bench) -> None:
     assert bench.text("f") == "1\n2\n3\nperson\n"
 
 
+@pytest.mark.parametrize("how", ["undo", "checkout"])
+def test_an_edit_of_a_line_that_was_put_back_is_in_the_way(bench: Bench, how: str) -> None:
+    """That it was out for a while does not make the line a person's, however near the rest of the file is to that."""
+    bench.write("f", b"1\n2\n3\n4\n5\n")
+    bench.repo.commit({}, "first")
+    one = bench.step({"f": b"1\ntwo\n3\n4\n5\n"})
+    two = bench.step({"f": b"1\ntwo\n3\nfour\n5\n"})
+    bench.repo.commit({}, "all")
+    bench.rollback(one, two)
+    _ = bench.undo() if how == "undo" else bench.repo.git("checkout", "--quiet", "f")
+    bench.write("f", b"1\nTWO\n3\nfour\n5\n")
+    assert bench.conflicts(one, two) == {"f": "overlap"}
+    assert bench.conflicts(one) == {"f": "overlap"}
+
+
+def test_an_edit_of_a_line_that_was_put_back_is_in_the_way_when_the_rest_is_out(bench: Bench) -> None:
+    bench.write("f", b"1\n2\n3\n4\n5\n6\n")
+    one = bench.step({"f": b"1\ntwo\n3\n4\n5\n6\n"})
+    two = bench.step({"f": b"1\ntwo\n3\nfour\n5\n6\n"})
+    bench.rollback(one, two)
+    bench.undo()
+    bench.rollback(two)
+    bench.write("f", b"1\nTWO\n3\n4\n5\n6\n")
+    assert bench.conflicts(one) == {"f": "overlap"}
+    bench.write("f", b"1\n2\n3\n4\n5\nmine\n")
+    assert bench.rollback(one).events == (), "somebody took it out by hand"
+
+
 def test_a_rollback_can_be_rolled_back_by_name(bench: Bench) -> None:
     """Unlike undo it keeps what was typed since."""
     bench.write("f", b"1\n2\n3\n")
