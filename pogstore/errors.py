@@ -301,10 +301,10 @@ class PlanMoved(PogError):
     code = "plan-moved"
     exit_status = 1
 
-    def __init__(self, expected: str, found: str) -> None:
+    def __init__(self, expected: str, found: str, hint: str | None = None) -> None:
         super().__init__(
             f"the plan is not '{expected}' any more: files or events changed since it was shown",
-            f"nothing was written; '--dry-run' shows the plan as it is now, {found}",
+            hint or f"nothing was written; '--dry-run' shows the plan as it is now, {found}",
         )
         self.expected, self.found = expected, found
 

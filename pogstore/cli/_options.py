@@ -95,8 +95,8 @@ def pathspecs(names: Sequence[str]) -> int | None:
 
 
 def exclusive(**given: object) -> None:
-    """Refuses options that cannot be combined; takes each by its long name with underscores."""
-    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    """Refuses what cannot be combined: options by their long names with underscores, arguments in capitals."""
+    named = [name if name.isupper() else f"--{name.replace('_', '-')}" for name, value in given.items() if value]
     if len(named) > 1:
         raise click.UsageError(f"{' and '.join(named)} cannot be combined")
 

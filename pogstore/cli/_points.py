@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pogstore.cli._context import Env
 from pogstore.cli._render import counted, safe
 from pogstore.errors import NotFound
+from pogstore.history.names import NOUN
 from pogstore.history.pointnames import named_points
 from pogstore.history.points import Lack
 from pogstore.history.timeline import PointId
@@ -37,7 +38,12 @@ def point_named(env: Env, name: str) -> PointId:
         return found
     if name.endswith(BEFORE) and name != BEFORE:
         return point_named(env, name.removesuffix(BEFORE))._replace(before=True)
-    named = env.named(name)
+    try:
+        named = env.named(name)
+    except NotFound as fault:
+        if fault.noun != NOUN:
+            raise
+        raise NotFound(f"point, {NOUN}", name, "'git pog points' lists the points of a task") from None
     if named.event_id is None:
         raise NotFound("point", name, f"it is a task; 'git pog points {named.task[:8]}' lists its points")
     return PointId(named.task, named.event_id)

@@ -83,9 +83,9 @@ def command(
     if execution is not None:
         exclusive(exec=True, onto=onto, branch=branch, into=into, all=every, partial=partial, resume=resume)
         return execute(env, names, execution, as_json=as_json, dry_run=check)
-    exclusive(all=every, names=names)
+    exclusive(all=every, TASK=names)
     if resume:
-        exclusive(resume=resume, names=names, all=every, onto=onto, check=check, partial=partial)
+        exclusive(resume=resume, TASK=names, all=every, onto=onto, check=check, partial=partial)
         return _resume(env, branch, into, as_json)
     if branch is not None:
         check_branch(env.store, branch)

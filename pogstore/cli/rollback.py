@@ -28,12 +28,18 @@ from pogstore.history.materialized import LaidOut, apply_resolved, lay_out, plan
 from pogstore.history.names import Named
 from pogstore.history.plans import Cascade, Conflicts, Plan, Terms, Widen
 from pogstore.history.rollback import apply_rollback, plan_rollback
+from pogstore.history.takeout import ONE_SIDED
 from pogstore.history.targets import Span, chosen_paths, resolve_target
 from pogstore.model import Sealed
 from pogstore.store.content import path_of
 
 FEW = 16
 """Events of a cascade that a command line names one by one."""
+CHOICE = (
+    "hint: '--keep' leaves such a path as it is, '--take' gives it the older side, "
+    "'--materialize DIR' lets you settle it"
+)
+KEEP = "hint: '--keep' leaves such a path as it is, and takes the rest out"
 DIRECTORY = click.Path(path_type=Path)
 
 
@@ -143,18 +149,20 @@ def _show_laid_out(laid_out: LaidOut, as_json: bool) -> int:
 
 def _advice(env: Env, plan: Plan, asked: tuple[Sequence[str], bool, Sequence[str]]) -> Advice:
     """Returns what to do about conflicts, or which events go beyond those that were asked for."""
+    one_sided = any(obstacle.reason in ONE_SIDED for obstacle in plan.obstacles)
+    choice = (CHOICE if one_sided else KEEP,) if plan.obstacles else ()
     if plan.cascade is None:
-        return Advice()
+        return Advice(choice)
     events = replay_order(env.store.event(event_id) for event_id in plan.cascade.events)
     if not events:
-        return Advice((_no_cascade(plan.cascade),))
+        return Advice((_no_cascade(plan.cascade), *choice))
     least = "the fewest" if plan.cascade.found == "smallest" else "not surely the fewest: the search was given up"
     if not plan.obstacles:
         head = f"cascade: {counted(len(events), 'further event')} ({least})"
         return Advice((head, *_lines(env, events)))
     line = _command(asked, events)
     head = f"clean with {counted(len(events), 'further event')} ({least}):"
-    return Advice((head, *_lines(env, events), f"hint: to take them out as well: {safe(line)}"), line)
+    return Advice((head, *_lines(env, events), f"hint: to take them out as well: {safe(line)}", *choice), line)
 
 
 def _no_cascade(cascade: Cascade) -> str:

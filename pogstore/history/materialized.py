@@ -105,7 +105,8 @@ def plan_resolved(store: Store, directory: FilePath) -> Plan:
     terms = Terms(widen="no", conflicts="take", paths=paths)
     plan = plan_rollback(store, names, terms=terms)
     if _digest(plan) != manifest.plan:
-        raise PlanMoved(manifest.plan, _digest(plan))
+        again = "nothing was written; lay the conflicts out anew with '--materialize', in another directory"
+        raise PlanMoved(manifest.plan, _digest(plan), again)
     settled = plan_rollback(store, names, terms=terms, resolved=_resolutions(directory, plan.clashes))
     return settled._replace(clashes=())
 
@@ -129,7 +130,7 @@ def _place(store: Store, directory: FilePath) -> FilePath:
     if place.exists() and not place.is_dir():
         raise BadInput(f"'{directory}'", "is not a directory")
     if place.is_dir() and any(place.iterdir()):
-        raise BadInput(f"'{directory}'", "is not empty")
+        raise BadInput(f"'{directory}'", "is not empty", "name a directory that is, or that is not there yet")
     if not place.parent.is_dir():
         raise BadInput(f"'{directory}'", "the directory above it does not exist")
     return place

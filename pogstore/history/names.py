@@ -15,6 +15,9 @@ from pogstore.model import EventId, Sealed, TaskId
 from pogstore.store import rows
 from pogstore.store.store import Store
 
+NOUN = "task or event"
+"""What is not there if nothing has a name."""
+
 Active = Callable[[int], TaskId | None]
 """Returns the active task, or the one that was active so many changes ago."""
 
@@ -44,7 +47,7 @@ def resolve(store: Store, name: str, active: Active) -> Named:
         return Named(tasks[0])
     if events:
         return Named(store.event(events[0]).event.task, events[0])
-    raise NotFound("task or event", name, _hint(name))
+    raise NotFound(NOUN, name, _hint(name))
 
 
 def resolve_task(store: Store, name: str, active: Active) -> TaskId:

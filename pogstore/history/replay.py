@@ -106,7 +106,7 @@ def plan_replay(
     nothing changed a file, or for an unknown revision, and `Incomplete` where a newer reader is needed.
     """
     with store.one_moment():
-        groups = groups_in(store, names)
+        groups = groups_in(store, tuple(names))
         return plan_groups(store, groups, gitlog.commit_of(store.git, onto) if onto is not None else None, progress)
 
 

@@ -9,7 +9,7 @@ from pogstore import state
 from pogstore.errors import Incomplete, NotFound
 from pogstore.graph import ancestors, replay_order
 from pogstore.history.names import Named
-from pogstore.history.targets import Span, changes_of, whole_event
+from pogstore.history.targets import Span, changes_of, spelled, whole_event
 from pogstore.model import EventId, Opaque, Ran, Sealed, Stepped, TaskId
 from pogstore.store.store import Store
 
@@ -17,7 +17,7 @@ Group = tuple[Sealed, ...]
 """An event, or all the parts of one, which apply together."""
 
 
-def groups_in(store: Store, names: Iterable[Named | Span]) -> list[Group]:
+def groups_in(store: Store, names: Sequence[Named | Span]) -> list[Group]:
     """Returns what changed files in some tasks, events and chains, and the calls in them that never ended.
 
     In replay order. Raises `NotFound` if nothing there changed a file, and `Incomplete` where a newer reader or a part
@@ -28,7 +28,7 @@ def groups_in(store: Store, names: Iterable[Named | Span]) -> list[Group]:
         by_task.setdefault(name.task, []).append(name)
     found = [group for task, own in by_task.items() for group in _groups_of(store, task, own)]
     if not any(changes_of(sealed) for group in found for sealed in group):
-        raise NotFound("recorded change", _spelled(list(by_task)), "'git pog log' shows what events changed")
+        raise NotFound("recorded change", spelled(*names) if names else "@", "'git pog log' shows what events changed")
     starts = {group[0].event_id: group for group in found}
     return [starts[sealed.event_id] for sealed in replay_order(group[0] for group in found)]
 
@@ -39,10 +39,6 @@ def is_open(sealed: Sealed) -> bool:
     if isinstance(event, Ran):
         return event.ok is None and event.exit_code is None
     return isinstance(event, Stepped) and event.ok is None
-
-
-def _spelled(tasks: Sequence[TaskId]) -> str:
-    return tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
 
 
 def _groups_of(store: Store, task: TaskId, names: Sequence[Named | Span]) -> list[Group]:

@@ -30,8 +30,13 @@ __all__ = [
     "is_uncovered",
     "names_of",
     "resolve_target",
+    "spelled",
     "whole_event",
 ]
+
+
+FEW = 3
+"""How many names a message has."""
 
 
 class Span(NamedTuple):
@@ -92,7 +97,7 @@ def asked_for(store: Store, names: Names, *, subtasks: bool = False) -> list[Sea
     for name in names:
         events = _meant(store, name, subtasks=subtasks)
         if not any(map(changes_of, events)):
-            raise NotFound("recorded change", _spelled(name), "'git pog log' shows what events changed")
+            raise NotFound("recorded change", spelled(name), "'git pog log' shows what events changed")
         found |= {sealed.event_id: sealed for sealed in events}
     return Order(store).of(found.values())
 
@@ -102,12 +107,15 @@ def chosen_paths(
 ) -> frozenset[bytes]:
     """Returns the paths of what some names mean that pathspecs choose, and the names to which those files have moved.
 
-    `cwd` is where the pathspecs were written, by default the root of the work tree.
+    `cwd` is where the pathspecs were written, by default the root of the work tree. Raises `NotFound` if they choose
+    none.
     """
     events = asked_for(store, names, subtasks=subtasks)
     named = [(sealed, change, names_of(change)) for sealed in events for change in changes_of(sealed)]
     every = {name for *_, found in named for name in found}
     chosen = matching(store.git, every, pathspecs, cwd)
+    if not chosen:
+        raise NotFound("recorded change", " ".join(pathspecs), "'git pog diff' shows which paths an event changed")
     history = PathHistory(store, chosen)
     moved = (
         name.encode("utf-8", "surrogateescape")
@@ -159,7 +167,11 @@ def _meant(store: Store, name: Named | Span, *, subtasks: bool) -> list[Sealed]:
     return [sealed for task in tasks for sealed in _tool_calls(store, task)]
 
 
-def _spelled(name: Named | Span) -> str:
+def spelled(*names: Named | Span) -> str:
+    """Returns names as a message has them."""
+    if len(names) != 1:
+        return " ".join(map(spelled, names[:FEW])) + (" …" if len(names) > FEW else "")
+    (name,) = names
     if isinstance(name, Span):
         return f"{(name.after or '')[:16]}..{(name.until or '')[:16]}"
     return name.event_id or name.task

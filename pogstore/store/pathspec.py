@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pogstore.errors import BadInput
 from pogstore.store.gitcli import Git
 
 _ANY_NAME = ("-c", "core.protectNTFS=false", "-c", "core.protectHFS=false")
@@ -16,7 +17,8 @@ def matching(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str], cwd: Pa
     """Returns those of some paths that pathspecs choose, as `git ls-files` would in a directory of the work tree.
 
     That is the root of the work tree if none is given.
-    No pathspec chooses a path that no index may hold. Raises `GitFailed` for a pathspec that git does not understand.
+    No pathspec chooses a path that no index may hold. Raises `BadInput` for a pathspec that git does not understand, or
+    that leads out of the work tree, with git's reason.
     """
     rest = {path for path in paths if _may_be_named(path)}
     oid = git.text("hash-object", "--stdin").encode()
@@ -35,9 +37,12 @@ def _listed(git: Git, paths: Iterable[bytes], pathspecs: Sequence[str], oid: byt
         place = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
         lines = b"".join(b"100644 %b\t%b\0" % (oid, path) for path in paths)
         git.run(*_ANY_NAME, "update-index", "-z", "--index-info", stdin=lines, env=place)
-        return set(
-            git.run(*here, "ls-files", "-z", "--full-name", "--", *pathspecs, env=place).stdout.split(b"\0")[:-1]
-        )
+        listing = (*here, "ls-files", "-z", "--full-name", "--", *pathspecs)
+        done = git.run(*listing, env=place, check=False)
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2].removeprefix("fatal: ")
+        raise BadInput(f"pathspec '{' '.join(pathspecs)}'", reason)
+    return set(done.stdout.split(b"\0")[:-1])
 
 
 def _folders(path: bytes) -> list[bytes]:

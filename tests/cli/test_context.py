@@ -94,7 +94,7 @@ def test_a_repository_without_commits_works(make_repo: MakeRepo, here: Here) -> 
     assert here("blame", "a.txt", "--json", cwd=empty).json[0]["lines"][0]["owner"] == "unknown"
     assert here("show", "--json", cwd=empty).json["status"] == "in_progress"
     assert here("verify", "--json", cwd=empty).json["ok"]
-    assert here("undo", cwd=empty, status=128).stderr.startswith("error: no operation matches 'undo'\n")
+    assert here("undo", cwd=empty, status=128).stderr.startswith("error: no operation to undo\n")
 
 
 def test_nothing_is_recorded_before_init(make_repo: MakeRepo, here: Here) -> None:

@@ -143,8 +143,11 @@ def test_a_task_is_no_point(worked: Worked) -> None:
     said = worked.here("restore", worked.task, status=128)
     hint = f"it is a task; 'git pog points {worked.task[:8]}' lists its points"
     assert said.stderr == f"error: no point matches '{worked.task}'\nhint: {hint}\n"
-    for words in (["restore", "nothing"], ["restore", "^"], ["point", "x", "nothing"], ["points", "nothing"]):
+    for words in (["point", "x", "nothing"], ["points", "nothing"]):
         assert worked.here(*words, status=128).stderr.startswith("error: no task ")
+    for name in ("nothing", "^"):
+        said = worked.here("restore", name, status=128)
+        assert said.stderr.startswith(f"error: no point, task or event matches '{name}'\nhint: 'git pog points'")
     for words in (["restore"], ["restore", "a", "b"], ["points", "--all", worked.task], ["point"]):
         worked.here(*words, status=129)
 

@@ -120,7 +120,15 @@ def test_what_is_refused(here: Here, repo: Repo, task: str, given: tuple[str, ..
 
 def test_without_an_active_task_somebody_has_to_name_one(here: Here) -> None:
     assert "no active task" in here("replay", status=128).stderr
-    assert "no recorded change" in here("replay", here.task("Nothing yet"), status=128).stderr
+    task = here.task("Nothing yet")
+    assert f"no recorded change matches '{task}'" in here("replay", task, status=128).stderr
+    event = here("log", task, "--json").json[0]["id"]
+    assert f"no recorded change matches '{event[:16]}..'" in here("replay", f"{event}..", status=128).stderr
+    assert "--all and TASK cannot be combined" in here("replay", "--all", task, status=129).stderr
+
+
+def test_nothing_recorded_at_all_is_said(here: Here) -> None:
+    assert here("replay", "--all", status=128).stderr.startswith("error: no recorded change\n")
 
 
 def test_what_is_printed_is_escaped(here: Here, repo: Repo) -> None:

@@ -71,7 +71,10 @@ def test_a_cascade_is_shown_before_and_only_taken_if_it_is_asked_for(here: Here,
     assert sorted(value["targets"]) == sorted(edits[:2])
     assert len(value["events"]) == 2, "one in each task"
     told.write("f", b"a person's\n")
-    assert "no further event would help" in here("rollback", "--cascade", edits[2], status=1).stderr
+    hints = here("rollback", "--cascade", edits[2], status=1).stderr
+    assert "no further event would help" in hints
+    assert "hint: '--keep' leaves such a path as it is, '--take' gives it the older side" in hints
+    assert "hint: '--keep'" in here("rollback", "--only", edits[2], status=1).stderr
 
 
 def test_keep_and_take_say_what_they_do(here: Here, told: Told, edits: list[str]) -> None:
@@ -106,7 +109,10 @@ def test_only_some_paths_seen_from_where_it_is_typed(here: Here, told: Told) -> 
     event = told.step({"src/a.py": b"1\n", "src/b.txt": b"1\n", "a.py": b"1\n"})
     for words in (["--path", "*.py", event], [event, "--", "*.py"], ["--path", "a.py", event, "--", ":!x"]):
         assert here("rollback", "-n", *words, cwd=told.path / "src").stdout.startswith("would delete src/a.py\nplan ")
-    assert "no recorded change" in here("rollback", event, "--", "nothing", status=128).stderr
+    assert "no recorded change matches 'nothing'" in here("rollback", event, "--", "nothing", status=128).stderr
+    answer = here("rollback", event, "--", "../../x", cwd=told.path / "src", status=128)
+    assert answer.stderr.startswith("error: pathspec '../../x': ")
+    assert "fatal" not in answer.stderr
     here("rollback", event, "--", ":(top)a.py", cwd=told.path / "src")
     assert set(told.files()) == {"README", "f", "src/a.py", "src/b.txt"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pogstore.errors import GitFailed
+from pogstore.errors import BadInput
 from pogstore.store.pathspec import matching
 from pogstore.store.store import Store
 from tests.builders_rollback import untouched
@@ -40,5 +40,12 @@ def test_paths_are_chosen_as_git_chooses_them(store: Store, pathspecs: tuple[str
 
 def test_a_pathspec_that_git_does_not_understand_is_refused(store: Store) -> None:
     for paths in (PATHS, []):
-        with pytest.raises(GitFailed, match="magic"):
+        with pytest.raises(BadInput, match="magic"):
             matching(store.git, paths, [":(nonsense)a"])
+
+
+def test_a_pathspec_that_leads_out_of_the_work_tree_is_refused(store: Store) -> None:
+    assert store.layout.work_tree is not None
+    with pytest.raises(BadInput, match=r"^pathspec '\.\./x': .*'\.\./x' is outside repository") as caught:
+        matching(store.git, PATHS, ["../x"], store.layout.work_tree)
+    assert "fatal" not in caught.value.reason
