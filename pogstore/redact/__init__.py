@@ -1,0 +1,85 @@
+"""Secret rules over text: where a secret stands, and the text without it.
+
+Knows strings and nothing else, and imports no more than `re` and `typing`, because a hook may load it. A secret is
+told by kind and place, never by value. Rules are made for decoded text: who holds JSON redacts its leaves, not the
+serialised form.
+
+A rule is an anchor, a literal that stands in every match, and a pattern for what follows it. Anchors are sought by
+plain search, so a text without secrets costs a few fast passes and compiles no pattern. Time is linear in the size of
+the text: patterns are possessive or bounded, and one that can fail after a long run begins only where that run does.
+
+There are three sorts of rule, from certain to careful: keys to which their issuer gave a shape; frames that hold a
+secret (a private key block, the user part of a URL); values assigned to a telling name. Only the last sort judges the
+value: what looks like a word, a variable, a call, a type, a path or a placeholder passes. Git ids, BLAKE3 ids and
+UUIDs that stand for themselves have none of these forms.
+"""
+
+import re
+
+from pogstore.redact.rule import Finding
+from pogstore.redact.scanning import masked, merged, scan, unmasked
+
+__all__ = ["Finding", "broken_off", "excerpt", "findings", "findings_in_bytes", "line_of", "redact"]
+
+
+def findings(text: str) -> list[Finding]:
+    """Returns the places of all secrets, in order and without overlap.
+
+    Places that overlap become one, of the kind whose rule is the most certain. What only begins to look like a secret
+    once its neighbour is gone is found too.
+    """
+    found = scan(text)
+    while found and (more := scan(masked(text, found))):
+        wider = merged([*found, *unmasked(more, found)])
+        if wider == found:
+            break
+        found = wider
+    return found
+
+
+def findings_in_bytes(data: bytes) -> list[Finding]:
+    """Returns the places of all secrets in bytes that need not be UTF-8; offsets count bytes."""
+    return findings(data.decode("latin-1"))
+
+
+def redact(text: str) -> tuple[str, tuple[Finding, ...]]:
+    """Returns the text with `[redacted:<kind>]` in place of each secret, and where in the given text they stood.
+
+    A text without a secret comes back as the same object; redacting twice is redacting once.
+    """
+    found = findings(text)
+    return (masked(text, found), tuple(found)) if found else (text, ())
+
+
+def excerpt(text: str, start: int, end: int) -> str:
+    """Returns `text[start:end]` as it is without secrets, none of which shows a part where it reaches over an end.
+
+    A text must be cut so, and not be redacted afterwards: half of a secret passes the rules that find whole ones.
+    """
+    found = [one for one in findings(text) if one.start < end and one.end > start]
+    inside = [Finding(one.kind, max(one.start, start) - start, min(one.end, end) - start) for one in found]
+    return masked(text[start:end], inside)
+
+
+def broken_off(text: str) -> Finding | None:
+    """Returns the part of a secret with which a text ends that was cut: what would be one if it went on.
+
+    Only a text that ends with an ellipsis was cut. A part counts from eight characters, with a digit among them.
+    """
+    shown = text.removesuffix("…")
+    words = shown.split()
+    if shown == text or not words or not re.search("[0-9]", words[-1]):
+        return None
+    for rest in ("0a1b2c3d" * 12, "0A1B2C3D" * 12):
+        for length in range(1, len(rest)):
+            for one in findings(shown + rest[:length]):
+                part = shown[one.start :]
+                if one.end > len(shown) and len(part) >= 8 and re.search("[0-9]", part):
+                    return Finding(one.kind, one.start, len(shown))
+    return None
+
+
+def line_of(text: str | bytes, offset: int) -> int:
+    """Returns the line in which an offset stands, counted from 1, so that a report can name a place and no value."""
+    newlines = text.count("\n", 0, offset) if isinstance(text, str) else text.count(b"\n", 0, offset)
+    return newlines + 1
