@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from pogstore import codec, sync
 from pogstore.errors import NotEnabled, RefusedByPolicy, RemoteFailed
-from pogstore.model import BlobId, TaskId
+from pogstore.history.pointnames import name_point, named_points
+from pogstore.history.timeline import PointId
+from pogstore.model import BlobId, Joined, Reviewed, TaskId
 from pogstore.store import chain, content, transport
 from pogstore.store.refs import content_ref, task_ref, tracking_ref
 from pogstore.store.store import open_store
-from pogstore.work import locality
+from pogstore.work import locality, tasks
 from tests.builders_exchange import (
     Bare,
     Clock,
@@ -50,6 +52,27 @@ def hook(bare: Bare, name: str, script: str) -> None:
 
 
 # One task, several clones
+
+
+def test_rc59_what_names_an_event_names_the_same_one_after_clones_diverged_and_joined(
+    pair: tuple[Clone, Clone, TaskId],
+) -> None:
+    ada, bob, task = pair
+    ada.step(task, {"f": "1\n"})
+    step = ada.store.events(task)[-1]
+    name_point(ada.store, step.event_id, "safe", ada.by())
+    tasks.review(ada.store, task, "approved", ada.by(), of=(step.event_id,))
+    bob.step(task, {"g": "2\n"})
+    bob.push()
+    for each in (ada, bob):
+        each.pull()
+        each.push()
+    assert any(isinstance(sealed.event, Joined) for sealed in ada.store.events(task))
+    for each in (ada, bob):
+        assert named_points(each.store)["safe"] == PointId(task, step.event_id)
+        events = [sealed.event for sealed in each.store.events(task)]
+        assert [event.of for event in events if isinstance(event, Reviewed)] == [(step.event_id,)]
+        assert each.store.event(step.event_id) == step
 
 
 def test_what_one_clone_pushes_the_other_pulls(pair: tuple[Clone, Clone, TaskId], bare: Bare) -> None:

@@ -663,7 +663,7 @@ def blobs(repo: Repo) -> int:
 
 
 def test_what_is_stored_grows_with_what_is_changed(repo: Repo, store: Store) -> None:
-    """Case PC-113: a large untracked file that nobody touches is stored once, however many steps there are."""
+    """Cases PC-113, RC-67: a large untracked file that nobody touches is stored once, however many steps there are."""
     live = Live(repo.path)
     put(live, "data", "0123456789abcdef" * 65_536)
     for number in range(3):

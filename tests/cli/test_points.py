@@ -1,6 +1,6 @@
 """`git pog points`, `point` and `restore`: names, words, exit statuses.
 
-RC-1, RC-7, RC-22, RC-26, RC-28, RC-34.
+PC-100, RC-1, RC-7, RC-22, RC-26, RC-28, RC-34.
 """
 
 import json
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders_rollback import untouched
 from tests.cli.conftest import Here
 from tests.cli.test_json import event_on, imported
 from tests.conftest import Repo
@@ -108,6 +109,26 @@ def test_rc22_rc34_what_is_in_the_way_is_said_with_the_ways_out(worked: Worked) 
     here("undo")
     assert worked.files() == {"a": "a person's\n", "b": "1\n"}
     here("restore", "--keep", "--take", worked.events[0], status=129)
+
+
+@pytest.mark.parametrize("detached", [False, True], ids=["on a branch", "detached"])
+def test_pc100_a_dirty_tree_is_refused_or_goes_back_and_head_stays(worked: Worked, repo: Repo, detached: bool) -> None:
+    here = worked.here
+    repo.commit({}, "all")
+    if detached:
+        repo.git("checkout", "--quiet", "--detach")
+    head = (repo.path / ".git/HEAD").read_text()
+    (here.cwd / "a").write_text("a person's\n")
+    before = untouched(repo.path, [".git/pog"])
+    said = here("restore", worked.events[0], status=1)
+    assert said.stderr.endswith("nothing was written\n")
+    assert untouched(repo.path, [".git/pog"]) == before
+    (here.cwd / "a").write_text("3\n")
+    (here.cwd / "mine").write_text("dirty, and none of the task's\n")
+    here("restore", worked.events[0])
+    assert worked.files() == {"a": "1\n", "b": "1\n"}
+    assert (here.cwd / "mine").read_text() == "dirty, and none of the task's\n"
+    assert (repo.path / ".git/HEAD").read_text() == head
 
 
 def test_paths_are_chosen_as_in_git_from_where_one_stands(worked: Worked) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import Here
 from tests.cli.terminal import on_terminal, terminal
-from tests.conftest import STARTED, Pog, Repo
+from tests.conftest import SECOND, STARTED, Pog, Repo
 
 
 @pytest.fixture
@@ -54,6 +54,22 @@ def test_all_options(ready: Pog, repo: Repo) -> None:
     assert (event["inputs"], event["outputs"], event["actor"]["name"]) == (["in.csv"], ["out.csv"], "robot")
     assert [change["path"] for change in event["changes"]] == ["out.csv"]
     assert '"LANGUAGE":"eo"' in ready("show", event["id"], "--json").json["texts"]["env"]
+
+
+def test_rc40_a_command_that_commits_itself_is_recorded_with_where_head_is_then(
+    here: Here, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_AUTHOR_DATE", f"{STARTED // SECOND + 60} +0000")
+    here("start", here.task("Commit it"))
+    before = repo.git("rev-parse", "HEAD")
+    here("run", "--", "sh", "-c", "echo 1 > made; git add made; git commit -q -m made; git checkout -q -b other")
+    event = here("show", "@@{1}", "--json").json
+    assert [change["path"] for change in event["changes"]] == ["made"]
+    head = repo.git("rev-parse", "HEAD")
+    assert head != before
+    assert event["base"] == {"branch": "other", "commit": f"sha1_{head}"}
+    rests = {(edge["to"], edge["rel"]) for edge in here("lineage", "--up", "--json", "HEAD").json["edges"]}
+    assert (event["id"], "carries") in rests
 
 
 def test_which_task_it_is_of(ready: Pog) -> None:

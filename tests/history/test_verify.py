@@ -1,6 +1,6 @@
 """What `history/verify.py` promises: no damage goes unseen, what is lost is named, and nothing makes it wait for ever.
 
-Cases T13, T14. Mass damage is done in a process of its own, see `damage.py`.
+Cases T13, T14, RC-61. Mass damage is done in a process of its own, see `damage.py`.
 """
 
 import subprocess
@@ -15,11 +15,12 @@ from pogstore.errors import NotFound
 from pogstore.history import verify as verify_module
 from pogstore.history.verify import verify
 from pogstore.history.verify_refs import read_refs
-from pogstore.model import KINDS, OddPath, Oid, Redacted, TaskId
+from pogstore.model import KINDS, OddPath, Oid, Redacted, Sealed, TaskId
 from pogstore.store import content
 from pogstore.store.carrier import carrier, read_carrier
 from pogstore.store.refs import CONTENT, PRIVATE, TASKS
 from pogstore.store.store import Store
+from tests.builders_exchange import append_by_hand, handmade
 from tests.conftest import Pog, Repo
 from tests.history.stores import (
     OTHER,
@@ -77,6 +78,23 @@ def test_a_whole_store_has_no_fault(repo: Repo, store: Store) -> None:
     again = verify(store)
     assert again.ok, again.faults
     assert again.checked == replace(report.checked, packs=1)
+
+
+def test_rc61_what_an_event_may_leave_out_is_not_missed(store: Store) -> None:
+    """Of each kind that names no text, one with nothing but what it must have: no offset, no work tree, no coverage."""
+    least: dict[str, dict[str, object]] = {
+        "checked": {"item": 0, "done": True}, "claimed": {}, "committed": {"commit": f"sha1_{'1' * 40}"},
+        "moved": {"status": "blocked"}, "noted": {}, "observed": {}, "refused": {"rule": "deny"}, "released": {},
+        "replayed": {}, "restored": {}, "reviewed": {"verdict": "approved"}, "rolled_back": {},
+        "stepped": {"tool": "Edit", "class": "edit"},
+    }  # fmt: skip
+    above: list[Sealed] = []
+    for kind, fields in least.items():
+        above = [handmade(TASK, above, kind=kind, **fields)]
+        append_by_hand(store, above[0])
+    report = verify(store)
+    assert report.ok, report.faults
+    assert report.checked.events == len(least)
 
 
 def test_a_store_without_tasks_has_no_fault(store: Store) -> None:

@@ -97,7 +97,7 @@ def loose_of_user(store: Store) -> set[str]:
 
 
 def test_two_hundred_turns_and_as_many_single_events_leave_few_files(store: Store, repo: Repo) -> None:
-    """PC-51, PC-113: gc stays asleep, and the versions are deltas of each other."""
+    """PC-51, PC-113, RC-67: gc stays asleep, and the versions are deltas of each other."""
     users = loose_of_user(store)
     for number in range(200):
         turn(store, number)
