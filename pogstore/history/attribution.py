@@ -29,8 +29,10 @@ OLD_SUPPORT = 100
 """The same for an event before the window, whose work a command brings back: much of a kind comes back by chance."""
 BUDGET = 16
 """So many owners are asked for the lines that no version near in time explains."""
-AT_HAND = 64
-"""So many contents are at hand; others are read again."""
+AT_HAND = 8 << 20
+"""Bytes of the contents that are at hand; others are read again."""
+FEW_AT_HAND = 8
+"""So many contents are at hand however large they are."""
 COPIED = 0.5
 """The share of lines that a new file must have in common with another to be made of it."""
 COPIED_LINES = 8
@@ -68,6 +70,7 @@ class Attribution:
         self._has = has if has is not None else self._is_there
         self._known: MutableMapping[tuple[Key, Key], Hunks] = {} if known is None else known
         self._bytes: dict[Key, bytes] = {}
+        self._size = 0
         self._asked: tuple[Key, bytes] | None = None
         self._vectors = Vectors(None if explained else LISTS_AT_HAND)
         self._versions: dict[Key, Version] = {}
@@ -122,9 +125,10 @@ class Attribution:
             content = self._look_up(key)
             if content is None:
                 raise NotFound("content", key, "it has gone while its lines were looked at")
+            self._size += len(content)
         self._bytes[key] = content
-        if len(self._bytes) > AT_HAND:
-            del self._bytes[next(iter(self._bytes))]
+        while self._size > AT_HAND and len(self._bytes) > FEW_AT_HAND:
+            self._size -= len(self._bytes.pop(next(iter(self._bytes))))
         return content
 
     def _since(self, old: Key, new: Key) -> Hunks:
@@ -173,7 +177,15 @@ class Attribution:
             self._made_again(known, made, step)
         else:
             return
-        self._written.add(step.event, Place(key, step.chain))
+        self._wrote(step.event, Place(key, step.chain))
+
+    def _wrote(self, owner: Owner, place: Place) -> None:
+        """Remembers which lines of a version are an owner's."""
+        version = self._versions[place.key]
+        lines = version.vector.added if self._written.is_new(owner) else None
+        if lines is None:
+            lines = [at for at, his in enumerate(version.owners) if his == owner]
+        self._written.add(owner, place, lines)
 
     def _folded(self, step: EventStep, key: Key) -> Vector:
         before = self._copied_from(self._read(key)) if step.before is None else self._versions[step.before]
@@ -207,7 +219,7 @@ class Attribution:
             for old, new in zip(known.owners, made, strict=True)
         ]
         self._landed.add(step.event)
-        self._written.add(step.event, Place(key, step.chain))
+        self._wrote(step.event, Place(key, step.chain))
 
     def _made_again(self, known: Version, made: Vector, step: EventStep) -> None:
         """A content that was there before: what was committed keeps its owners, what was discarded has new ones."""
@@ -242,7 +254,7 @@ class Attribution:
         else:
             known.owners = self._committed(step, known.owners, parents)
         known.committed = True
-        self._written.add(step.commit, Place(step.after, None))
+        self._wrote(step.commit, Place(step.after, None))
         self._landed.update(owner for owner in set(known.owners) if owner in self._event_times)
         self._remember(step.after)
 
@@ -321,14 +333,15 @@ class Attribution:
         )
         for parent in parents:
             found.bind(self._versions[parent], self._joined)
-        for parent in parents:
-            found.bind_spaces(self._versions[parent])
-        if None in found.owners:
-            for near in self._near(work, parents):
-                found.carry(self._versions[near], "near")
-            self._search(found, work)
-            found.keep_believed(partial(self._believes, work))
-            found.fill_between()
+        if work.event is not None or self._event_times:  # else nobody has anything to give
+            for parent in parents:
+                found.bind_spaces(self._versions[parent])
+            if None in found.owners:
+                for near in self._near(work, parents):
+                    found.carry(self._versions[near], "near")
+                self._search(found, work)
+                found.keep_believed(partial(self._believes, work))
+                found.fill_between()
         return [owner if owner is not None else work.rest for owner in found.owners]
 
     def _may_give(self, work: _Work, owner: Owner) -> bool:
@@ -354,11 +367,12 @@ class Attribution:
 
     def _search(self, found: Explanation, work: _Work) -> None:
         """Takes lines over from those who wrote most of them, first in the order in which they stood, then moved."""
-        for owner in self._written.heaviest(found, self._versions, partial(self._may_come_back, work), BUDGET):
+        heaviest = partial(self._written.heaviest, found, self._read, of_commits=work.event is not None)
+        for owner in heaviest(partial(self._may_come_back, work), BUDGET):
             for version in self._sources(owner):
                 found.carry(version, "index")
                 found.carry(version, "spaces")
-        for owner in self._written.heaviest(found, self._versions, partial(self._may_move, work), BUDGET):
+        for owner in heaviest(partial(self._may_move, work), BUDGET):
             for version in self._sources(owner):
                 found.move(version)
 

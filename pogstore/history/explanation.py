@@ -3,12 +3,14 @@
 The rounds know versions and diffs, and nothing of events, time or storage: who may give a line away is a function.
 """
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import cache, cached_property
 
 from pogstore.history.claims import Mark, Rule, unmarked
-from pogstore.history.lines import is_trivial, normal, score, split
+from pogstore.history.lines import bare, is_trivial, normals, score, split
 from pogstore.history.vectors import UNKNOWN, Hunks, Key, Owner, Version, fold
 
 __all__ = ["UNKNOWN", "Differ", "Explanation", "Hunks", "Key", "Owner", "Version", "blocks", "fold"]
@@ -44,38 +46,49 @@ class Explanation:
         self.lines = split(content)
         self.owners: list[Owner | None] = [None] * len(self.lines)
         self.claimed: dict[Owner, list[int]] = {}
+        self._open: list[int] | None = None
         self._bound: set[int] = set()
         self._parents: list[Version] = []
-        self._supplies: dict[int, _Supply] = {}
+        self._supplies: dict[Key, _Supply] = {}
         self._in_context: set[Owner] = set()
         self._since, self._hunks = since, hunks
-        self._may_give, self._strict, self._mark = may_give, strict, mark
+        self._may_give: Callable[[Owner], bool] = cache(may_give)
+        self._strict, self._mark = strict, mark
 
     @cached_property
     def normals(self) -> list[bytes]:
         """Its lines without white space."""
-        return [normal(line) for line in self.lines]
+        return normals(self.content)
 
     @cached_property
-    def trivial(self) -> list[bool]:
-        """Which of its lines stand in too many files to say who wrote them."""
-        return [is_trivial(line) for line in self.lines]
+    def _wanted(self) -> frozenset[bytes]:
+        """The lines without white space that are free when all that parents had are bound: the others need no look."""
+        return frozenset(self.normals[at] for at in self._free())
 
     @cached_property
     def _taken(self) -> Counter[tuple[Owner, bytes]]:
-        """How often each owner has a line already; asked for when all lines that parents had are bound."""
-        return Counter((self.owners[at] or UNKNOWN, self.normals[at]) for at in self._bound)
+        """How often each owner has a wanted line already; asked for when all lines that parents had are bound."""
+        wanted = (at for at in self._bound if self.normals[at] in self._wanted)
+        return Counter((self.owners[at] or UNKNOWN, self.normals[at]) for at in wanted)
 
     @cached_property
-    def weights(self) -> list[int]:
-        """How many letters and digits each line has that no parent had anywhere; asked for when all are bound."""
-        had = {line for parent in self._parents for line in self._supply(parent).normals}
-        return [0 if bare in had else score(bare) for bare in self.normals]
+    def _had(self) -> set[bytes]:
+        """The lines that a parent had anywhere, without white space; asked for when all are bound."""
+        return {line for parent in self._parents for line in self._supply(parent).normals}
+
+    def _free(self) -> list[int]:
+        """Returns the lines that nobody owns yet; they only become fewer while parents and versions give theirs."""
+        places = range(len(self.owners)) if self._open is None else self._open
+        self._open = [at for at in places if self.owners[at] is None]
+        return self._open
 
     @property
     def free(self) -> list[int]:
         """The lines that nobody owns yet and that say enough to ask who wrote them."""
-        return [at for at, owner in enumerate(self.owners) if owner is None and not self.trivial[at]]
+        return [at for at in self._free() if not self._is_trivial(at)]
+
+    def _is_trivial(self, at: int) -> bool:
+        return is_trivial(self.lines[at])
 
     def bind(self, parent: Version, joined: Callable[[Owner, Owner], Owner]) -> None:
         """Gives each line that a parent had to its owner there; `joined` decides between several parents."""
@@ -95,16 +108,21 @@ class Explanation:
 
         The parent's line must have vanished: one that stands where it stood has not become another.
         """
-        if self._strict or None not in self.owners:
+        free = [] if self._strict else self.free
+        if not free:
             return
-        old = parent.owners
-        hunks = self._hunks(self._supply(parent).bare, self._bare)
-        stands = {old_at + n for _, old_at, count in runs(self._since(parent), len(self.lines)) for n in range(count)}
-        for block in blocks(hunks, len(self.lines)):
-            free = [(at, old_at) for at, old_at in block if self.owners[at] is None and old_at not in stands]
-            if all(self.trivial[at] for at, _ in free):
+        supply, old = self._supply(parent), parent.owners
+        since = self._since(parent)
+        gone = {old_at for start, count, _, _ in since for old_at in range(start, start + count)}
+        if not any(self._may_give(old[old_at]) for old_at in gone):
+            return
+        if {self.normals[at] for at in free}.isdisjoint(supply.normals[old_at] for old_at in gone):
+            return
+        for block in self._free_blocks(self._hunks(supply.bare, self._bare)):
+            vanished = [(at, old_at) for at, old_at in block if old_at in gone and self.owners[at] is None]
+            if all(self._is_trivial(at) for at, _ in vanished):
                 continue
-            for at, old_at in free:
+            for at, old_at in vanished:
                 if self._may_give(old[old_at]):
                     self.owners[at] = self._mark(old[old_at], "spaces")
                     self._bound.add(at)
@@ -112,35 +130,54 @@ class Explanation:
     def carry(self, near: Version, rule: Rule) -> None:
         """Takes over lines that a version has in the same order; by `spaces` also such as differ in white space."""
         spaces = rule == "spaces"
-        if spaces and self._strict:
+        if (spaces and self._strict) or not self._can_take(near):
             return
-        supply = self._supply(near)
-        owners = near.owners
+        supply, owners = self._supply(near), near.owners
         hunks = self._hunks(supply.bare, self._bare) if spaces else self._since(near)
-        for block in blocks(hunks, len(self.lines)):
-            if all(self.owners[at] is not None for at, _ in block) or all(self.trivial[at] for at, _ in block):
+        for block in self._free_blocks(hunks):
+            if all(self._is_trivial(at) for at, _ in block):
                 continue
             taken = [at for at, old_at in block if self._take(at, owners[old_at], supply, rule)]
-            if any(at in self._bound and not self.trivial[at] for at, _ in block):
-                self._in_context.update(self.owners[at] or UNKNOWN for at in taken if not self.trivial[at])
+            if any(at in self._bound and not self._is_trivial(at) for at, _ in block):
+                self._in_context.update(self.owners[at] or UNKNOWN for at in taken if not self._is_trivial(at))
+
+    def _can_take(self, near: Version) -> bool:
+        """Says whether a version has any free line that its owner there may give away: most have none."""
+        free = self._free()
+        if not free or not any(map(self._may_give, set(near.owners))):
+            return False
+        lines = {self.normals[at] for at in free}
+        return any(line in lines and self._may_give(owner) for owner, line in self._supply(near).of)
+
+    def _free_blocks(self, hunks: Hunks) -> Iterator[Block]:
+        """Yields the runs of lines that a diff leaves unchanged and in which a line is free."""
+        free = self._free()
+        for new_at, old_at, count in runs(hunks, len(self.lines)):
+            first = bisect_left(free, new_at)
+            if first < len(free) and free[first] < new_at + count:
+                yield [(new_at + n, old_at + n) for n in range(count)]
 
     def move(self, source: Version) -> None:
         """Takes over blocks of free lines that a version has in another place."""
-        supply, owners = self._supply(source), source.owners
-        at = 0
-        while at < len(self.lines):
-            block = self._moved_block(at, supply) if self.owners[at] is None else []
+        done = 0
+        for at in self._free():
+            if at < done or self.owners[at] is not None:
+                continue
+            supply = self._supply(source)
+            block = self._moved_block(at, supply)
             for new_at, old_at in block:
-                self._take(new_at, owners[old_at], supply, "moved")
-            at = block[-1][0] + 1 if block else at + 1
+                self._take(new_at, source.owners[old_at], supply, "moved")
+            done = block[-1][0] + 1 if block else at + 1
 
     def _supply(self, version: Version) -> "_Supply":
         """Returns what a version can give away, which is found out once."""
-        return self._supplies.setdefault(id(version), _Supply(version))
+        if version.key not in self._supplies:
+            self._supplies[version.key] = _Supply(version, lambda: self._wanted)
+        return self._supplies[version.key]
 
     @cached_property
     def _bare(self) -> bytes:
-        return _ended(self.normals)
+        return bare(self.content)
 
     def _take(self, at: int, owner: Owner, supply: "_Supply", rule: Rule) -> bool:
         """Gives a free line to an owner who wrote it more often than he has it here; says whether he got it."""
@@ -154,7 +191,7 @@ class Explanation:
 
     def _moved_block(self, at: int, supply: "_Supply") -> Block:
         """Returns the heaviest block of free lines around a line that stands in a version; nothing if it is light."""
-        if self.trivial[at]:
+        if self._is_trivial(at):
             return []
         old, new = (supply.lines, self.lines) if self._strict else (supply.normals, self.normals)
         seeds = [old_at for old_at in supply.places.get(self.normals[at], ()) if old[old_at] == new[at]]
@@ -176,7 +213,11 @@ class Explanation:
         return inside and self.owners[at] is None and new[at] == old[old_at]
 
     def _weight(self, block: Block) -> int:
-        return sum(self.weights[new_at] for new_at, _ in block)
+        return sum(self._letters(new_at) for new_at, _ in block)
+
+    def _letters(self, at: int) -> int:
+        """Returns how many letters and digits a line has, if no parent had it anywhere."""
+        return 0 if self.normals[at] in self._had else score(self.lines[at])
 
     def keep_believed(self, believes: Callable[[Owner, int, bool], bool]) -> None:
         """Drops the claims of an owner that are not believed.
@@ -185,10 +226,11 @@ class Explanation:
         in a block with a line that a parent had.
         """
         for owner, places in self.claimed.items():
-            letters = sum(self.weights[at] for at in places)
+            letters = sum(map(self._letters, places))
             if not believes(owner, letters, owner in self._in_context):
                 for at in places:
                     self.owners[at] = None
+        self._open = None
 
     def fill_between(self) -> None:
         """Gives free lines that stand in every file (blank ones, brackets) to the owner above, between two claims."""
@@ -196,17 +238,17 @@ class Explanation:
         above: int | None = None
         for at in sorted(claimed):
             between = range(above + 1, at) if above is not None else range(0)
-            if above is not None and all(self.owners[n] is None and self.trivial[n] for n in between):
+            if above is not None and all(self.owners[n] is None and self._is_trivial(n) for n in between):
                 for n in between:
                     self.owners[n] = self._mark(self.owners[above] or UNKNOWN, "between")
             above = at
 
 
 class _Supply:
-    """What a version can give away: each owner each line as often as it is his there."""
+    """What a version can give away: each owner each line that is wanted as often as it is his there."""
 
-    def __init__(self, version: Version) -> None:
-        self._version = version
+    def __init__(self, version: Version, wanted: Callable[[], AbstractSet[bytes]]) -> None:
+        self._version, self._wanted = version, wanted
 
     @cached_property
     def lines(self) -> list[bytes]:
@@ -214,21 +256,24 @@ class _Supply:
 
     @cached_property
     def normals(self) -> list[bytes]:
-        return [normal(line) for line in self.lines]
+        return normals(self._version.content)
 
     @cached_property
     def bare(self) -> bytes:
-        return _ended(self.normals)
+        return bare(self._version.content)
 
     @cached_property
     def of(self) -> Counter[tuple[Owner, bytes]]:
-        return Counter(zip(self._version.owners, self.normals, strict=True))
+        wanted = self._wanted()
+        return Counter(pair for pair in zip(self._version.owners, self.normals, strict=True) if pair[1] in wanted)
 
     @cached_property
     def places(self) -> dict[bytes, list[int]]:
+        wanted = self._wanted()
         found: dict[bytes, list[int]] = {}
         for at, line in enumerate(self.normals):
-            found.setdefault(line, []).append(at)
+            if line in wanted:
+                found.setdefault(line, []).append(at)
         return found
 
 
@@ -246,7 +291,3 @@ def runs(hunks: Hunks, new_total: int) -> Iterator[tuple[int, int, int]]:
 def blocks(hunks: Hunks, new_total: int) -> list[Block]:
     """Returns the runs of lines that a diff leaves unchanged, as (new, old) line numbers."""
     return [[(new_at + n, old_at + n) for n in range(count)] for new_at, old_at, count in runs(hunks, new_total)]
-
-
-def _ended(normals: Sequence[bytes]) -> bytes:
-    return b"\n".join([*normals, b""])

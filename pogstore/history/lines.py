@@ -11,7 +11,8 @@ _COMMON = frozenset(
                  "return err", "return None", "return true", "return false", "default:", "do", "then", "begin")
 )  # fmt: skip
 
-_SPACES = b" \t\n\r\v\f"
+_BLANKS = b" \t\r\v\f"
+_SPACES = _BLANKS + b"\n"
 _SIGNS = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 
 
@@ -21,6 +22,17 @@ def split(content: bytes) -> list[bytes]:
     last = lines.pop()
     found = [line + b"\n" for line in lines]
     return [*found, last] if last else found
+
+
+def bare(content: bytes) -> bytes:
+    """Returns a content without white space but for a newline that ends each line."""
+    found = content.translate(None, _BLANKS)
+    return found + b"\n" if content and not content.endswith(b"\n") else found
+
+
+def normals(content: bytes) -> list[bytes]:
+    """Returns the lines of a content without any white space."""
+    return bare(content).split(b"\n")[:-1]
 
 
 @lru_cache(REMEMBERED)

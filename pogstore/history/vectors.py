@@ -62,6 +62,11 @@ class Vector:
         self._listed = owners
         return owners, False
 
+    @property
+    def added(self) -> list[int] | None:
+        """The lines that the change added; nothing of a version that was made whole."""
+        return [at for *_, start, count in self._hunks for at in range(start, start + count)] if self.depth else None
+
     def _unpacked(self) -> list[Owner]:
         return list(chain.from_iterable(map(repeat, self._owners, self._counts or ())))
 

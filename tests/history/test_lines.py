@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.history.lines import is_trivial, normal, score, split
+from pogstore.history.lines import bare, is_trivial, normal, normals, score, split
 
 
 @given(st.binary(max_size=60))
@@ -16,6 +16,12 @@ def test_split_ends_lines_as_git_does() -> None:
     assert split(b"a") == [b"a"]
     assert split(b"a\n") == [b"a\n"]
     assert split(b"a\r\nb\x0cc\n\n") == [b"a\r\n", b"b\x0cc\n", b"\n"], "only a newline ends a line"
+
+
+@given(st.lists(st.sampled_from([b"a", b" ", b"\t", b"\r", b"\v\f", b"\n", b"\x85"]), max_size=30).map(b"".join))
+def test_all_lines_without_white_space_are_those_of_each(content: bytes) -> None:
+    assert normals(content) == [normal(line) for line in split(content)]
+    assert bare(content) == b"".join(line + b"\n" for line in normals(content))
 
 
 def test_normal_and_score() -> None:

@@ -24,6 +24,8 @@ def test_every_version_keeps_its_owners(edits: list[Edit]) -> None:
         plain.append(fold(plain[-1], hunks, str(number)))
         made.append(vectors.changed(made[-1], hunks, str(number)))
     assert [vectors.listed(each) for each in made] == plain
+    his = [[at for at, owner in enumerate(owners) if owner == str(number)] for number, owners in enumerate(plain[1:])]
+    assert [each.added for each in made] == [None, *his]
     assert [vectors.listed(each) for each in reversed(made)] == plain[::-1]
 
 
