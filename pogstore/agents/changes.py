@@ -3,6 +3,7 @@
 A path that another holds by now than any step or commit left there was changed by somebody else, before the call.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -144,3 +145,14 @@ def _lines(text: str) -> list[str]:
 def change_of(path: bytes, before: Held, after: Held) -> DraftChange:
     """Returns the change of a path between two versions that are known."""
     return DraftChange(path=path_of(path), before=before.version, after=after.version)
+
+
+def with_moves(changes: tuple[DraftChange, ...], moves: Iterable[tuple[bytes, bytes]]) -> tuple[DraftChange, ...]:
+    """Returns changes in which a file that a call says it moved is one that was moved, if the files agree with that."""
+    for old, new in moves:
+        gone = next((each for each in changes if each.path == path_of(old) and each.before and not each.after), None)
+        came = next((each for each in changes if each.path == path_of(new) and each.after and not each.before), None)
+        if gone is not None and came is not None:
+            moved = msgspec.structs.replace(came, from_=gone.path, before=gone.before)
+            changes = tuple(moved if each is came else each for each in changes if each is not gone)
+    return changes

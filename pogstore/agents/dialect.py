@@ -4,6 +4,7 @@ What a step means is settled when it is drained. Lies on the path of every hook:
 """
 
 from pogstore.agents.peek import peek
+from pogstore.interop.patched_paths import patched_paths
 
 TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
 
@@ -12,9 +13,15 @@ if TYPE_CHECKING:
 
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 SHELLS = ("Bash", "PowerShell")
-_NAMED = ("file_path", "notebook_path", "path")
+CODEX_EDITS = ("apply_patch", "Edit", "Write")
+CODEX_SHELLS = ("Bash", "shell", "shell_command", "exec_command", "local_shell", "write_stdin")
+_NAMED = ("file_path", "notebook_path", "path", "filePath", "filepath")
 """What a call's input has for the one file that it edits."""
-_GIVEN = (*_NAMED, "command")
+_SEVERAL = ("file_paths", "filepaths", "files", "paths")
+"""What it has for several."""
+_PATCHED = ("command", "input", "patch", "patchText")
+"""What it has for a patch that names the files itself."""
+_GIVEN = (*_NAMED, *_PATCHED, "cmd")
 CLASSES = ("edit", "shell", "read", "mcp")
 """What an agent may class a tool as; every other word is `other`."""
 
@@ -24,47 +31,51 @@ class Dialect:
 
     Of `steps` the first is told before a tool runs; of `ends` the last when a session is over.
     `own` are members that an agent has that says the class and the files of a call itself, and `paths` those that are
-    arrays of files; `of_tool` has the classes of the tools of one that does not.
+    arrays of files; `of_tool` has the classes of the tools of one that does not. `whole` says that an edit which names
+    no file that we find may have changed any.
     """
 
-    __slots__ = ("cwd", "ends", "event", "given", "looks", "of_tool", "own", "paths", "session", "steps", "tool")
+    __slots__ = (
+        *("cwd", "ends", "event", "given", "looks", "of_tool", "own", "paths", "session", "steps", "tool", "whole"),
+    )
 
     def __init__(
         self,
         *,
-        event: str,
-        cwd: str,
-        session: str,
-        tool: str,
-        given: str,
-        own: tuple[str, ...],
-        paths: tuple[str, ...],
         steps: tuple[str, ...],
         ends: tuple[str, ...],
         looks: tuple[str, ...],
         of_tool: "Mapping[str, str]",
+        event: str = "hook_event_name",
+        cwd: str = "cwd",
+        session: str = "session_id",
+        tool: str = "tool_name",
+        given: str = "tool_input",
+        own: tuple[str, ...] = (),
+        paths: tuple[str, ...] = (),
+        whole: bool = True,
     ) -> None:
         self.event, self.cwd, self.tool, self.given, self.own, self.paths = event, cwd, tool, given, own, paths
         self.session, self.steps, self.ends, self.looks, self.of_tool = session, steps, ends, looks, of_tool
+        self.whole = whole
 
 
 DIALECTS = {
     "claude-code": Dialect(
-        event="hook_event_name",
-        cwd="cwd",
-        session="session_id",
-        tool="tool_name",
-        given="tool_input",
-        own=(),
-        paths=(),
         steps=("PreToolUse", "PostToolUse", "PostToolUseFailure"),
         ends=("Stop", "SessionEnd"),
         looks=("Stop",),
         of_tool=dict.fromkeys(EDITS, "edit") | dict.fromkeys(SHELLS, "shell"),
+        whole=False,
+    ),
+    "codex": Dialect(
+        steps=("PreToolUse", "PostToolUse", "PostToolUseFailure"),
+        ends=("Stop", "StopFailure", "Interrupt", "SessionEnd"),
+        looks=("Stop", "StopFailure", "Interrupt"),
+        of_tool=dict.fromkeys(CODEX_EDITS, "edit") | dict.fromkeys(CODEX_SHELLS, "shell"),
     ),
     "generic": Dialect(
         event="event",
-        cwd="cwd",
         session="session",
         tool="tool",
         given="input",
@@ -96,12 +107,15 @@ class Step:
         self.whole = self.ends = self.over = self.asks = False
 
 
-def understand(agent: str, payload: bytes) -> Step:
-    """Returns what an agent says; the least that one can know for what is no JSON."""
+def understand(agent: str, payload: bytes, event: str = "") -> Step:
+    """Returns what an agent says; the least that one can know for what is no JSON.
+
+    `event` is which one it is, where the agent itself does not say.
+    """
     names = DIALECTS[agent]
     members = {names.event, names.cwd, names.session, names.tool, names.given, *names.own, *names.paths}
-    said = peek(payload, members, {names.given: _GIVEN}, names.paths)
-    step = Step(said.get(names.event, ""), said.get(names.cwd, ""), said.get(names.session, ""))
+    said = peek(payload, members, {names.given: _GIVEN}, names.paths or _arrays(names.given))
+    step = Step(said.get(names.event, "") or event, said.get(names.cwd, ""), said.get(names.session, ""))
     step.over = step.event == names.ends[-1]
     step.ends, step.whole = step.event in names.ends, step.event in names.looks
     step.asks = step.event == names.steps[0]
@@ -110,22 +124,46 @@ def understand(agent: str, payload: bytes) -> Step:
     return step
 
 
+def _arrays(given: str) -> tuple[str, ...]:
+    """Returns the names of arrays in a call's input: of files, or of the words of a command."""
+    return tuple(f"{given}.{name}" for name in (*_SEVERAL, "command"))
+
+
 def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
     """Tells of a tool call: what a tool changes that names no files, only a look at everything can tell."""
     class_ = _class(names, said)
     if names.own:
         step.paths = _own_paths(names, said)
     elif class_ == "edit":
-        step.paths = [said[name] for name in (f"{names.given}.{each}" for each in _NAMED) if said.get(name)][:1]
-    step.whole = class_ in ("shell", "mcp") or (class_ == "other" and bool(names.own) and not step.paths)
+        step.paths = _edited(names.given, said)
+    unknown = "other" if names.own else "edit" if names.whole else ""
+    step.whole = class_ in ("shell", "mcp") or (class_ == unknown and not step.paths)
     if step.whole:
-        step.command = said.get(f"{names.given}.command", "") or said.get(names.given, "")
+        step.command = _command(names.given, said)
+
+
+def _edited(given: str, said: dict[str, str]) -> list[str]:
+    """Returns the files that the input of an edit names: one, or several, or those of a patch."""
+    named = [said[name] for name in (f"{given}.{each}" for each in _NAMED) if said.get(name)][:1]
+    named = named or _strings_of([f"{given}.{each}" for each in _SEVERAL], said)
+    texts = [said.get(name, "") for name in (*(f"{given}.{each}" for each in _PATCHED), given)]
+    return named or [path for text in texts for path in patched_paths(text)]
+
+
+def _command(given: str, said: dict[str, str]) -> str:
+    words = _strings_of([f"{given}.command"], said)
+    return said.get(f"{given}.command", "") or said.get(f"{given}.cmd", "") or " ".join(words) or said.get(given, "")
+
+
+def _strings_of(names: list[str], said: dict[str, str]) -> list[str]:
+    """Returns the strings of some arrays."""
+    prefixes = tuple(f"{name}." for name in names)
+    return [value for name, value in said.items() if name.startswith(prefixes) and value]
 
 
 def _own_paths(names: Dialect, said: dict[str, str]) -> list[str]:
     """Returns the files that an agent says it writes: those of an array, or the one that it names."""
-    prefixes = tuple(f"{name}." for name in names.paths)
-    several = [value for name, value in said.items() if name.startswith(prefixes)]
+    several = _strings_of(list(names.paths), said)
     return [value for value in several or [said.get(name, "") for name in ("path", *names.paths)] if value]
 
 
@@ -133,5 +171,5 @@ def _class(names: Dialect, said: dict[str, str]) -> str:
     if names.own:
         told = said.get("class", "")
         return told if told in CLASSES else "other"
-    tool = said.get(names.tool, "")
+    tool = said.get(names.tool, "").removeprefix("functions.")
     return names.of_tool.get(tool, "") or ("mcp" if tool.startswith("mcp__") else "other")

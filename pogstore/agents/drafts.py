@@ -14,12 +14,15 @@ from pogstore.draft import Draft, DraftChange, DraftText
 from pogstore.interop.claude_code import LONGEST_TITLE, UNTITLED, bounded, bounded_value
 from pogstore.interop.claude_edits import BODIES
 from pogstore.interop.claude_speech import line_of
-from pogstore.model import Actor, Definition, Link, Person, Source, TaskId
+from pogstore.model import Actor, Definition, Link, Person, Source
 
 LIVE = "spool"
 """The format of the sources of events that hooks told."""
 GOES_ON = "derived_from"
 """The link from a session's task to that of the session which it was forked from, or resumed from under another id."""
+PART = "parent"
+"""The link to that of the session which it is a part of: the work of a sub-agent (case PC-136)."""
+PARENTS = (GOES_ON, PART)
 
 
 def person(heard: Heard, behind: Person | None) -> Actor:
@@ -39,10 +42,10 @@ def agent(heard: Heard, model: str | None, behind: Person | None) -> Actor:
     )
 
 
-def defined(heard: Heard, actor: Actor, parent: TaskId | None = None) -> Draft:
+def defined(heard: Heard, actor: Actor, parent: Link | None = None) -> Draft:
     """Returns the definition of the session's own task, from its first prompt; the same source as an import's.
 
-    `parent` is the task of the session that this one goes on from.
+    `parent` links to the session that this one goes on from, or is a part of.
     """
     prompt = heard.text if heard.phase == "prompt" else None
     title = line_of(prompt or "", LONGEST_TITLE) or UNTITLED
@@ -53,7 +56,7 @@ def defined(heard: Heard, actor: Actor, parent: TaskId | None = None) -> Draft:
         actor=actor,
         definition=Definition(title=title, intent=prompt, aliases=(heard.session,)),
         definition_class="private",
-        links=_goes_on(parent),
+        links=(parent,) if parent else (),
         source=Source(format=heard.agent, key=f"session/{heard.session}/defined"),
     )
 
@@ -68,7 +71,7 @@ def prompted(heard: Heard, actor: Actor) -> Draft:
     return _draft("prompted", heard, actor, texts={"text": private(bounded(heard.text))})
 
 
-def noted(heard: Heard, actor: Actor, parent: TaskId | None = None) -> Draft:
+def noted(heard: Heard, actor: Actor, parent: Link | None = None) -> Draft:
     """Returns any other call of a hook: a topic, and all it said as text; a decision as what it is.
 
     What a session begins with names the task of the session that it goes on from, `parent`: it is the first event.
@@ -78,11 +81,12 @@ def noted(heard: Heard, actor: Actor, parent: TaskId | None = None) -> Draft:
     said = heard.text or heard.record.payload.decode("utf-8", "replace")
     topic = heard.topic or f"{heard.agent}:{name(heard.record.event) or 'unknown'}"
     draft = _draft("noted", heard, actor, fields={"topic": topic}, texts={"text": private(bounded(said))})
-    return msgspec.structs.replace(draft, links=_goes_on(parent))
+    return msgspec.structs.replace(draft, links=(parent,) if parent else ())
 
 
-def _goes_on(parent: TaskId | None) -> tuple[Link, ...]:
-    return (Link(rel=GOES_ON, task=parent),) if parent else ()
+def link_of(heard: Heard) -> Link | None:
+    """Returns the link from a session's task to the one that it goes on from, or is a part of; nothing without one."""
+    return Link(rel=PART if heard.is_part else GOES_ON, task=heard.parent) if heard.parent else None
 
 
 def observed(heard: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]) -> Draft:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from pogstore.agents import claude_code, generic
+from pogstore.agents import claude_code, codex, generic
 from pogstore.agents.fold import PATIENCE, Fold
 from pogstore.agents.heard import Heard
 from pogstore.draft import TaskDrafts
@@ -25,7 +25,11 @@ __all__ = ["PATIENCE", "Drained", "drain"]
 _FAULTS = (PogError, ValueError, LookupError, TypeError)
 """What may be wrong with one session: its task is damaged, or a record says what no event can hold."""
 _OF_ALL = (LockHeld, NotEnabled, StaleRef)
-READERS: dict[str, Callable[[Record], Heard]] = {"claude-code": claude_code.hear, "generic": generic.hear}
+READERS: dict[str, Callable[[Record], Heard]] = {
+    "claude-code": claude_code.hear,
+    "codex": codex.hear,
+    "generic": generic.hear,
+}
 
 
 def drain(store: Store, *, wait: float = spool.WAIT, now: int | None = None) -> Drained:

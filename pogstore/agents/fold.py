@@ -7,8 +7,9 @@ whole tree was looked at before it and after it, and if no other such call was o
 
 from collections.abc import Iterable, Sequence
 
-from pogstore.agents.changes import Seen, seen_changes
+from pogstore.agents.changes import Seen, seen_changes, with_moves
 from pogstore.agents.heard import END, PROMPT, SESSION_END, SESSION_START, TURN_END, Heard, Step, is_over
+from pogstore.agents.pairing import paired
 from pogstore.agents.telling import Telling
 from pogstore.agents.trees import Call, Tree, Trees
 from pogstore.draft import Draft, DraftChange
@@ -31,6 +32,7 @@ class Fold:
     def __init__(self, store: Store, said: Sequence[Heard], now: int) -> None:
         self._now = now
         self.open: set[str] = set()
+        said = list(paired(said))
         self._heard = said
         self._begins: dict[Key, Heard] = {}
         self._asides: dict[Key, list[Heard]] = {}
@@ -111,7 +113,8 @@ class Fold:
         if not seen.paths:
             return Step(begin, end)
         known = seen.coverage != "partial" and bool(seen.changes) and end.phase == END
-        return Step(begin, end, seen.changes, seen.odd, seen.coverage, seen.reason, seen.inferred, known)
+        changes = with_moves(seen.changes, end.moves)
+        return Step(begin, end, changes, seen.odd, seen.coverage, seen.reason, seen.inferred, known)
 
     def _looked(self, tree: Tree, begin: Heard | None, end: Heard, call: Call | None) -> Step:
         """Returns a call at whose end the whole work tree was looked at, and tells what was not its own doing."""
@@ -191,10 +194,10 @@ class Fold:
         return before is not None and heard.record.time - before <= TWICE
 
     def _say(self, heard: Heard) -> None:
-        if heard.phase in (SESSION_START, SESSION_END):
+        if heard.phase in (SESSION_START, SESSION_END) or heard.settles:
             for begin in [each for each in self._waiting.values() if is_over(each, heard)]:
                 self._give_up(begin)
-        elif heard.phase in (PROMPT, TURN_END):
+        if heard.phase in (PROMPT, TURN_END):
             self._trees.left(heard)
         until = self._trees.of(heard.record).observe(heard.record)
         self._observe(heard, heard, f"gap/{heard.record.id}", until)

@@ -28,7 +28,10 @@ class Heard(NamedTuple):
     `phase` is one of the words above; a tool that is about to be called or was called has a `tool`. `text` is what was
     said, `answer` what a tool answered, `edit` what a successful edit tells of itself, `given` the input of a tool.
     `started` says why a session began (`startup`, `resume`, `fork`, `clear`, `compact`), and `unnamed` is all that was
-    said where a part of it has no other place.
+    said where a part of it has no other place. `stamp` is when the agent itself says that it spoke, and `nth` tells
+    calls apart that have no id and are otherwise equal. `moves` are the files that a call moved, below the root, the
+    old path first. `is_part` says that the session is a part of its `parent_session`, as that of a sub-agent is, and
+    `settles` that what of it has not ended by now will not end.
     """
 
     record: Record
@@ -53,6 +56,11 @@ class Heard(NamedTuple):
     in_background: bool = False
     started: str | None = None
     unnamed: str = ""
+    stamp: str = ""
+    nth: int = 0
+    moves: tuple[tuple[bytes, bytes], ...] = ()
+    is_part: bool = False
+    settles: bool = False
 
     @property
     def begins(self) -> bool:
@@ -69,7 +77,7 @@ class Heard(NamedTuple):
         """What tells a call from all others: its id, or what it does where an agent sends none."""
         if self.call_id is not None:
             return self.session, self.call_id
-        return self.session, json.dumps(["", self.agent_id, self.tool, self.given], sort_keys=True)
+        return self.session, json.dumps(["", self.agent_id, self.tool, self.given, self.nth], sort_keys=True)
 
     @property
     def task(self) -> TaskId:
@@ -111,10 +119,13 @@ class Step(NamedTuple):
 def is_over(begin: Heard, at: Heard) -> bool:
     """Says whether a call will not end any more, now that a session begins or ends: nobody told of its interruption.
 
-    Of its own session any call, but where a conversation is made shorter while sub-agents work. Of other sessions in
-    the same work tree one that has run longer than agents let a tool run: they may work beside each other.
+    Of agents that tell of no failure also any call of the turn that has ended. Of its own session any call, but where a
+    conversation is made shorter while sub-agents work. Of other sessions in the same work tree one that has run longer
+    than agents let a tool run: they may work beside each other.
     """
     if begin.session == at.session and begin.agent == at.agent:
+        if at.settles:
+            return begin.agent_id == at.agent_id and not begin.in_background
         return at.started != "compact"
     return begin.record.git_dir == at.record.git_dir and at.record.time - begin.record.time > LONGEST_CALL
 

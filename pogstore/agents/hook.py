@@ -49,11 +49,13 @@ _SPOOL = b"/pog/spool"
 def main(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]", drain: "Sequence[str]" = ()) -> int:
     """Records what the named agent says on a descriptor; always returns 0, since anything else disturbs the agent.
 
+    Some agents do not say which event it is: then it is named behind the agent.
+
     `drain` is how `git pog` is called, to store what waits when a turn is over; without it nothing is started.
     """
     try:
         if arguments and arguments[0] in DIALECTS and environ.get(DISABLED, "").lower() in NO:
-            for place in _hear(arguments[0], stdin, environ):
+            for place in _hear(arguments, stdin, environ):
                 if drain and drain[0]:
                     _store_behind(place, drain, environ)
     except BaseException:  # noqa: BLE001, S110 - there is nobody to tell; what can be counted is counted below
@@ -61,12 +63,12 @@ def main(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]", d
     return 0
 
 
-def _hear(agent: str, stdin: int, environ: "Mapping[str, str]") -> "Sequence[sighting.Place]":
+def _hear(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]") -> "Sequence[sighting.Place]":
     """Records one thing that an agent says; returns where what waits is to be stored now."""
     payload, whole = read_object(stdin)
     if not whole and not payload.strip():
         return ()
-    told = _Told(agent, payload, whole, environ)
+    told = _Told(arguments, payload, whole, environ)
     cwd = _directory(told.step.cwd)
     found, untold = _whose(told.step.paths, cwd)
     if untold is not None:
@@ -202,9 +204,9 @@ class _Told:
 
     __slots__ = ("agent", "begun", "inside", "now", "payload", "step", "task", "whole")
 
-    def __init__(self, agent: str, payload: bytes, whole: bool, environ: "Mapping[str, str]") -> None:
-        self.agent, self.payload, self.whole = agent, payload, whole
-        self.step: Step = understand(agent, payload)
+    def __init__(self, named: "Sequence[str]", payload: bytes, whole: bool, environ: "Mapping[str, str]") -> None:
+        self.agent, self.payload, self.whole = named[0], payload, whole
+        self.step: Step = understand(named[0], payload, named[1] if len(named) > 1 else "")
         self.now, self.task = _now(environ), environ.get("POG_TASK", "")
         self.begun = time.monotonic()
         self.inside: list[sighting.Place] = []

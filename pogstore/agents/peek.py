@@ -29,9 +29,9 @@ def peek(
     """Returns the members of a JSON object that are strings and bear one of some names.
 
     `inner` gives names of members of those members that are objects themselves; they are returned as `outer.inner`.
-    `arrays` gives names of members that are arrays; the strings in them are returned as `name.0`, `name.1` and so on,
-    in their order, `MOST` at most. Bytes that are not UTF-8 and halves of surrogate pairs stand in the strings as
-    Python spells them.
+    `arrays` gives names of members that are arrays, those inside others as `outer.inner`; the strings in them are
+    returned as `name.0`, `name.1` and so on, in their order, `MOST` at most. Bytes that are not UTF-8 and halves of
+    surrogate pairs stand in the strings as Python spells them.
     """
     found: dict[str, str] = {}
     try:
@@ -133,11 +133,11 @@ class _Wanted:
         if name not in self.inner:
             return None
         self._forget(name + ".")
-        return _Wanted(self.inner[name], {}, self.found, name + ".")
+        return _Wanted(self.inner[name], {}, self.found, name + ".", self.arrays)
 
     def elements(self, name: str) -> str:
         """Returns what the names of the strings in an array begin with, if they are wanted; forgets an earlier one."""
-        if name not in self.arrays:
+        if self.prefix + name not in self.arrays:
             return ""
         self._forget(f"{self.prefix}{name}.")
         return f"{self.prefix}{name}."

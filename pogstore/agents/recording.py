@@ -119,7 +119,7 @@ class _Fold:
             self._open(task, heard)
             self._put(task, drafts.prompted(heard, self._asks(line)))
             return
-        parent = heard.parent if heard.phase == SESSION_START and task == heard.task else None
+        parent = drafts.link_of(heard) if heard.phase == SESSION_START and task == heard.task else None
         self._put(task, drafts.noted(heard, self._acts(line), parent))
         if heard.phase == SESSION_END and task == heard.task and self._of(task).status == "in_progress":
             self._move(task, heard, "in_review")
@@ -217,7 +217,7 @@ class _Fold:
         known = self._of(task)
         if not known.is_defined:
             known.is_defined = True
-            self._put(task, drafts.defined(heard, drafts.person(heard, self._person), heard.parent))
+            self._put(task, drafts.defined(heard, drafts.person(heard, self._person), drafts.link_of(heard)))
         if known.status in (None, "pending", "in_review"):
             self._move(task, heard, "in_progress")
 

@@ -7,7 +7,9 @@ because the text itself tells whether a container was there before:
 
 - a container that `append` made holds nothing but what was put into it, and goes with its last member;
 - an empty container that was there before gets *one space* behind its new last member, and stays, without the space;
-- a text that `append` made as a whole is known by being, to the byte, what it would make.
+- a text that `append` made as a whole is known by being, to the byte, what it would make;
+- a `head` (a member that some agents want at the top, say their format's version) stands before what is put into a new
+  text; where one is missing in a text that was there, it is put *behind* what came with it, and goes with it.
 
 Where somebody else has formatted the file anew meanwhile, that space is gone: then an emptied container goes too,
 which means the same to every reader. Pure functions over text; they know of no agent and no file.
@@ -16,11 +18,13 @@ which means the same to every reader. Pure functions over text; they know of no 
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeAlias
 
 from pogstore.errors import BadInput
 
 BOM = "\ufeff"
+Head: TypeAlias = tuple[str, str]
+"""A member of the outermost object: its key, and its value as JSON on one line."""
 _BLANK = re.compile(r"[ \t\r\n]*")
 _MARK = " "
 """What follows the last member of a container that was there, and empty, before we put something into it."""
@@ -99,19 +103,21 @@ def members(text: str, start: int) -> list[Member]:
     return found
 
 
-def append(text: str | None, keys: Sequence[str], element: str, name: str) -> str:
+def append(text: str | None, keys: Sequence[str], element: str, name: str, head: Head | None = None) -> str:
     """Returns the text with `element` (JSON on one line) as the last of the array that `keys` lead to from the top.
 
     `None` stands for a file that does not exist. Of equal keys the last one counts, as it does for JavaScript. Raises
     `BadInput` where the text is not strict JSON, or where something else stands in the place of an object or array.
     """
     if text is None:
-        return _whole(keys, element, "\n") + "\n"
+        return _whole(keys, element, "\n", head) + "\n"
     if is_blank(text):
-        return text + _whole(keys, element, _newline(text))
+        return text + _whole(keys, element, _newline(text), head)
     read(text, name)
     start = _root(text)
     _require(text, start, "{", name, ())
+    if head is not None and _find(members(text, start), head[0]) is None:
+        return _with_head(append(text, keys, element, name), head)
     layout = _top_layout(text, start)
     for depth, key in enumerate(keys):
         _require(text, start, "{", name, keys[:depth])
@@ -124,7 +130,12 @@ def append(text: str | None, keys: Sequence[str], element: str, name: str) -> st
     return _insert(text, start, layout._replace(indent=None), lambda _: element)
 
 
-def drop(text: str, path: Sequence[str | int], name: str) -> str | None:
+def _with_head(text: str, head: Head) -> str:
+    start = _root(text)
+    return _insert(text, start, _top_layout(text, start), lambda _: _spelled(head))
+
+
+def drop(text: str, path: Sequence[str | int], name: str, head: Head | None = None) -> str | None:
     """Returns the text without the member that keys and indexes lead to, and without what held nothing else.
 
     What `append` did last is undone to the byte: `None` says that there was no file.
@@ -135,12 +146,12 @@ def drop(text: str, path: Sequence[str | int], name: str) -> str | None:
         raise BadInput(name, f"there is no {_dotted(path)}")
     member = steps[-1].member
     if all(isinstance(key, str) for key in path[:-1]):
-        whole = _whole([str(key) for key in path[:-1]], text[member.value : member.end], _newline(text))
+        whole = _whole([str(key) for key in path[:-1]], text[member.value : member.end], _newline(text), head)
         if text == whole + "\n":
             return None
         if text.endswith(whole) and is_blank(before := text.removesuffix(whole)):
             return before
-    return _cut(text, steps)
+    return _cut(text, steps, head)
 
 
 class _Step(NamedTuple):
@@ -170,17 +181,25 @@ def _steps(text: str, path: Sequence[str | int]) -> list[_Step] | None:
     return steps
 
 
-def _cut(text: str, steps: Sequence[_Step]) -> str:
+def _cut(text: str, steps: Sequence[_Step], head: Head | None) -> str:
     """Takes out the innermost member of the path that does not stand alone, or the outermost."""
-    for start, beside, place in reversed(steps):
-        end = beside[place].end
+    for step in reversed(steps):
+        start, beside, place = step
+        last = place + (step is steps[0] and _is_head(text, beside[place + 1 :], head))
+        end = beside[last].end
         if place > 0:
             return text[: beside[place - 1].end] + text[end:]
-        if len(beside) > 1:
-            return text[: beside[0].start] + text[beside[1].start :]
+        if len(beside) > last + 1:
+            return text[: beside[0].start] + text[beside[last + 1].start :]
         if text.startswith(_MARK, end):
             return text[: start + 1] + text[end + len(_MARK) :]
-    return text[: steps[0].start + 1] + text[steps[0].member.end :]
+    return text[: start + 1] + text[end:]
+
+
+def _is_head(text: str, behind: Sequence[Member], head: Head | None) -> bool:
+    """Says whether nothing but a head follows, which came with what is taken out."""
+    is_one = head is not None and len(behind) == 1
+    return is_one and (behind[0].key, text[behind[0].value : behind[0].end]) == head
 
 
 def _find(beside: Sequence[Member], key: str | int) -> Member | None:
@@ -210,10 +229,15 @@ def _spell(keys: Sequence[str], element: str, layout: _Layout) -> str:
     return f"{json.dumps(key)}: {{{layout.deeper.gap}{_spell(rest, element, layout.deeper)}{layout.gap}}}"
 
 
-def _whole(keys: Sequence[str], element: str, newline: str) -> str:
-    """Returns the text of an object that holds nothing but the element, without a final line end."""
+def _whole(keys: Sequence[str], element: str, newline: str, head: Head | None) -> str:
+    """Returns the text of an object that holds nothing but the element and a head, without a final line end."""
     layout = _Layout(newline, _UNIT, _UNIT)
-    return f"{{{layout.gap}{_spell(keys, element, layout)}{newline}}}"
+    first = f"{layout.gap}{_spelled(head)}," if head else ""
+    return f"{{{first}{layout.gap}{_spell(keys, element, layout)}{newline}}}"
+
+
+def _spelled(head: Head) -> str:
+    return f"{json.dumps(head[0])}: {head[1]}"
 
 
 def _layout_of(text: str, member: Member, otherwise: _Layout) -> _Layout:

@@ -12,7 +12,7 @@ from pogstore.agents.told import Named, Told, find_task, left_task
 from pogstore.agents.transcript import Transcripts
 from pogstore.agents.trees import Trees
 from pogstore.draft import Draft, DraftChange, DraftText
-from pogstore.model import Actor, TaskId
+from pogstore.model import Actor, Link, TaskId
 from pogstore.store import gitcli
 from pogstore.store.store import Store
 from pogstore.work import environment
@@ -118,13 +118,17 @@ class Telling:
         if told.status in (None, "pending", "in_review"):
             self._move(task, heard, "in_progress")
 
-    def _parent(self, task: TaskId, heard: Heard) -> TaskId | None:
-        """Returns the task of the session that this one goes on from, once it was told of a session's own task."""
+    def _parent(self, task: TaskId, heard: Heard) -> Link | None:
+        """Returns the link to the session that this one goes on from, once it was told of a session's own task."""
         told = self._told_in(task)
-        if task == heard.task and told.parent is None:
-            other = heard.parent_session or self._transcripts.parent_of(heard)
-            told.parent = heard._replace(parent_session=other).parent
-        return told.parent if task == heard.task else None
+        if task != heard.task:
+            return None
+        if told.parent is None:
+            if heard.parent_session is None:
+                other, is_part = self._transcripts.parent_of(heard)
+                heard = heard._replace(parent_session=other, is_part=is_part)
+            told.parent = drafts.link_of(heard)
+        return told.parent
 
     def _move(self, task: TaskId, heard: Heard, status: str) -> None:
         self._told_in(task).status = status

@@ -8,7 +8,7 @@ from pogstore import state
 from pogstore.agents import drafts
 from pogstore.errors import NotFound, PogError
 from pogstore.history import names
-from pogstore.model import Defined, Moved, Opaque, Stepped, TaskId
+from pogstore.model import Defined, Link, Moved, Opaque, Stepped, TaskId
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
 from pogstore.work import spool
@@ -25,7 +25,7 @@ class Told:
         self.sessions: set[str] = set()
         self.placed: set[str] = set()
         """The sessions whose environment was told."""
-        self.parent: TaskId | None = None
+        self.parent: Link | None = None
         self.is_defined = False
         self.status: str | None = None
         try:
@@ -41,7 +41,7 @@ class Told:
             if event.source is None or event.source.format != drafts.LIVE:
                 continue
             self.keys.add(event.source.key)
-            self.parent = next((each.task for each in event.links if each.rel == drafts.GOES_ON), self.parent)
+            self.parent = next((each for each in event.links if each.rel in drafts.PARENTS), self.parent)
             actor = event.actor
             if actor.session:
                 self.sessions.add(actor.session)

@@ -1,4 +1,4 @@
-"""What hooks do not say and a transcript of Claude Code does: which model made a call, where a session came from.
+"""What hooks do not say and a transcript of the agent does: which model made a call, where a session came from.
 
 The path of a transcript is what an agent says, so it may lead anywhere. Only a regular file of our own that is named
 like a transcript is opened; a bounded part of it is read; and nothing of it is taken but names of models and the id of
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from pogstore.agents import codex
 from pogstore.agents.heard import Heard, name
 from pogstore.interop.claude_lines import microseconds
 
@@ -57,7 +58,7 @@ class Transcripts:
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
-        self._parents: dict[tuple[str, str], str | None] = {}
+        self._parents: dict[tuple[str, str], tuple[str | None, bool]] = {}
 
     def model_of(self, heard: Heard) -> str | None:
         """Returns the model that made a call or said something, or else the last one before; `None` if none is told."""
@@ -72,21 +73,33 @@ class Transcripts:
         before = [model for time, model, aside in known[-1].since if time <= heard.record.time and aside <= is_sub]
         return before[-1] if before else None
 
-    def parent_of(self, heard: Heard) -> str | None:
-        """Returns the id of the session that this one goes on from, if its transcript begins with lines of another."""
+    def parent_of(self, heard: Heard) -> tuple[str | None, bool]:
+        """Returns the id of the session that this one goes on from, if its transcript tells, and if it is a part of it.
+
+        A transcript of Claude Code begins with lines of the other session; a rollout of Codex says so.
+        """
         if heard.transcript is None or heard.agent_id is not None:
-            return None
+            return None, False
         key = (heard.transcript, heard.session)
         if key not in self._parents:
-            lines = _lines(_read(heard.transcript, HEAD, at_end=False))
-            others = [other for line in lines if (other := name(line.session_id)) and other != heard.session]
-            self._parents[key] = others[-1] if others else None
+            self._parents[key] = _parent(heard)
         return self._parents[key]
 
     def _read(self, path: str) -> _Known:
         if path not in self._known:
             self._known[path] = _models(_read(path, TAIL, at_end=True))
         return self._known[path]
+
+
+def _parent(heard: Heard) -> tuple[str | None, bool]:
+    if heard.transcript is None:
+        return None, False
+    head = _read(heard.transcript, HEAD, at_end=False)
+    if heard.agent == codex.AGENT:
+        found = codex.origin(head.split(b"\n"))
+        return (found.session, found.is_part) if found is not None else (None, False)
+    others = [other for line in _lines(head) if (other := name(line.session_id)) and other != heard.session]
+    return (others[-1] if others else None), False
 
 
 def _files(transcript: str, agent_id: str | None) -> list[str]:

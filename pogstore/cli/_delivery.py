@@ -14,10 +14,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pogstore.agents.claude_settings import LINE, direct_line, placed_line
+from pogstore.agents import command_line
+from pogstore.agents.rehearsal import FILE, REHEARSALS, TEXT, Line
+from pogstore.agents.wiring import Spell, Wiring
 from pogstore.cli import _draining
 from pogstore.cli._context import now
 from pogstore.errors import GitFailed
@@ -27,8 +30,6 @@ from pogstore.store.store import Store, open_store
 from pogstore.work import setup, spooled
 from pogstore.work.spooled_record import Record, decode_record
 
-SESSION = "9f5c2d04-0000-4000-8000-000000000000"
-FILE = "hello.txt"
 OWN_PLACE = ".local/bin"
 """From a person's home: where our line looks for git-pog whatever the `PATH` is."""
 EVERYWHERE = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -66,13 +67,16 @@ class Delivery(NamedTuple):
         )
 
 
-def deliver(environ: Mapping[str, str]) -> Delivery:
-    """Tells a session of Claude Code to a scratch repository and returns what arrived."""
-    line, direct = line_for(environ), needs_interpreter(environ)
-    found = str(_script()) if direct or line != LINE else None
+def deliver(wired: Wiring, environ: Mapping[str, str]) -> Delivery:
+    """Tells a session of an agent to a scratch repository and returns what arrived."""
+    spell, direct = spelling(environ), needs_interpreter(environ)
+    found = str(_script()) if direct or spell is not command_line.line else None
     found = (None if direct else program(environ)) or found
     with _scratch(environ) as (store, place, env):
-        answers = [_tell(place, env, line, payload) for payload in _session(place)]
+        answers = [
+            _tell(place, env, spell(next(iter(wired.calls([line.event]).values()))), line)
+            for line in _session(wired.agent, place)
+        ]
         records = _records(store)
         left, _ = _draining.drain(store, now)
         stored = not left and any(isinstance(sealed.event, Stepped) for sealed in store.events_on(FILE.encode()))
@@ -82,35 +86,25 @@ def deliver(environ: Mapping[str, str]) -> Delivery:
     return Delivery(found, version(found, (sys.executable, "-P") if direct else ()), told, seen, stored)
 
 
-def _session(place: Path) -> Iterator[dict[str, Any]]:
-    """Yields what Claude Code says in a short session; the file is written when its tool would."""
-    path = place / FILE
-    call = {
-        "tool_name": "Write",
-        "tool_use_id": "toolu_test",
-        "tool_input": {"file_path": str(path), "content": "hi\n"},
-    }
-    yield {"hook_event_name": "SessionStart", "source": "startup"}
-    yield {"hook_event_name": "UserPromptSubmit", "prompt": "Write a greeting."}
-    yield {"hook_event_name": "PreToolUse", **call}
-    path.write_text("hi\n", "utf-8")
-    yield {"hook_event_name": "PostToolUse", **call, "tool_response": {"filePath": str(path), "success": True}}
-    yield {"hook_event_name": "Stop"}
-    yield {"hook_event_name": "SessionEnd", "reason": "other"}
+def _session(agent: str, place: Path) -> Iterator[Line]:
+    """Yields what an agent says in a short session; the file is written when its tool would."""
+    for line in REHEARSALS[agent](str(place)):
+        if line.written:
+            (place / FILE).write_text(TEXT, "utf-8")
+        yield line
 
 
-def _tell(place: Path, env: Mapping[str, str], line: str, payload: Mapping[str, Any]) -> Told:
-    said = {"session_id": SESSION, "cwd": str(place), "permission_mode": "default", **payload}
+def _tell(place: Path, env: Mapping[str, str], command: str, line: Line) -> Told:
     begun = time.perf_counter()
     try:
         done = subprocess.run(
-            ["sh", "-c", line], input=json.dumps(said).encode(), cwd=place, env=env, stdout=subprocess.PIPE,
+            ["sh", "-c", command], input=json.dumps(line.members).encode(), cwd=place, env=env, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=PATIENCE, check=False,
         )  # fmt: skip
         status, printed = done.returncode, done.stdout.decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
         status, printed = 124, ""
-    return Told(str(payload["hook_event_name"]), False, status, printed, time.perf_counter() - begun)
+    return Told(line.event, False, status, printed, time.perf_counter() - begun)
 
 
 def _records(store: Store) -> list[Record]:
@@ -142,19 +136,21 @@ def _git(place: Path, env: Mapping[str, str], *words: str) -> None:
         raise GitFailed(words[0], done.returncode, done.stderr.decode("utf-8", "replace"))
 
 
-def line_for(environ: Mapping[str, str]) -> str:
-    """Returns the line that reaches us from an agent's settings: the one that never changes, if it can.
+def spelling(environ: Mapping[str, str]) -> Spell:
+    """Returns what makes the line that reaches us from an agent's settings: the one that never changes, if it can.
 
     An agent that is started elsewhere has not the `PATH` of this terminal: where git-pog lies in no place that is on
     every `PATH`, the line names its place as well. Where the system cannot start our script, because there is a space
     in the path of its interpreter, it names the interpreter.
     """
     if needs_interpreter(environ):
-        return direct_line(Path(sys.executable), _script().parent)
+        return partial(command_line.direct_line, python=Path(sys.executable), scripts=_script().parent)
     if lasting(environ) is not None:
-        return LINE
+        return command_line.line
     found = program(environ) if _cannot_start(Path(sys.executable)) or not _script().is_file() else str(_script())
-    return LINE if found is None else placed_line(Path(found).absolute().parent)
+    return (
+        command_line.line if found is None else partial(command_line.placed_line, scripts=Path(found).absolute().parent)
+    )
 
 
 def needs_interpreter(environ: Mapping[str, str]) -> bool:
@@ -212,7 +208,7 @@ def why_not(program: str) -> tuple[str, str]:
     if _cannot_start(interpreter):
         return (
             f"the path of its interpreter has a space in it or is too long: {interpreter}",
-            "install it elsewhere, or run that interpreter with '-m pogstore agent add claude-code'",
+            "install it elsewhere, or run that interpreter with '-m pogstore agent add AGENT'",
         )
     if not os.access(interpreter, os.X_OK):
         return f"its interpreter is gone: {interpreter}", "install it again, in a path without a space"

@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 
 import click
 
-from pogstore.agents import claude_settings
-from pogstore.agents.claude_settings import LINE, Scope
+from pogstore.agents import command_line, settings_file, wiring
+from pogstore.agents.settings_file import Scope, Verb
+from pogstore.agents.wiring import Wiring
 from pogstore.cli import _delivery
 from pogstore.cli._context import Env, pass_env
-from pogstore.cli._installed import installed, place
+from pogstore.cli._installed import WIRINGS, installed, is_tracked, place
 from pogstore.cli._options import exclusive, json_option, pog_command, pog_group
 from pogstore.cli._render import counted, echo, echo_json, safe, table, tell
+from pogstore.errors import BadInput
 from pogstore.work import excluded
 
-AGENTS = ("claude-code",)
-LOCAL = ".claude/settings.local.json"
-"""Settings of one person in one work tree, which git should not see."""
+AGENTS = tuple(WIRINGS)
 NOT_DELIVERED = {1: "something did not arrive"}
 CHANGED_MEANWHILE = {1: "the file changed meanwhile", 4: "the file lies outside the work tree"}
 
@@ -46,7 +46,7 @@ def command() -> None:
 @json_option
 @pass_env
 def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print: bool, as_json: bool) -> None:
-    """Write our hooks into the settings of AGENT (claude-code).
+    """Write our hooks into the settings of AGENT: one of those that `git pog agent list` names.
 
     Other hooks, their order and every other byte stay; doing it again changes nothing. The line itself stays the
     same in all our versions, and finds git-pog as git does, or in ~/.local/bin. Only where it lies in no such place
@@ -55,23 +55,25 @@ def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print
     records only where `git pog init` was run.
 
     The settings of yours in this work tree (--local) are kept out of git by a line in .git/info/exclude, unless git
-    tracks or ignores them already.
+    tracks or ignores them already. Where an agent has one file for you and for the repository, --local takes that file
+    if git does not track it.
     """
     exclusive(project=project, local=local, user=user, print=only_print)
     if only_print:
-        text = claude_settings.snippet(line=_delivery.line_for(os.environ))
+        text = wiring.snippet(WIRINGS[agent], spell=_delivery.spelling(os.environ))
         echo_json({"agent": agent, "snippet": text}) if as_json else echo(text.rstrip("\n"))
         return
-    scope = _scope(project, user)
-    path, changed = _change(env, scope, "add")
-    kept_out = scope == "local" and excluded.exclude(env.store, LOCAL)
+    scope, wired = _scope(project, user), WIRINGS[agent]
+    _refuse_shared(env, wired, scope)
+    path, changed = _change(env, wired, scope, "add")
+    kept_out = scope == "local" and excluded.exclude(env.store, wired.files[scope])
     if as_json:
         echo_json({"agent": agent, "scope": scope, "path": str(path), "changed": changed, "excluded": kept_out})
         return
     echo(f"{agent} {'tells us what it does' if changed else 'told us before'}: {safe(str(path))}")
     if kept_out:
         tell(f"git ignores that file from now on: a line in {safe(str(excluded.file_of(env.store.layout)))} says so")
-    _hint_after_adding(env, scope)
+    _hint_after_adding(env, wired, scope)
 
 
 @pog_command("remove", CHANGED_MEANWHILE)
@@ -85,10 +87,11 @@ def remove(env: Env, agent: str, project: bool, local: bool, user: bool, as_json
     theirs, and stays.
     """
     exclusive(project=project, local=local, user=user)
-    scope = _scope(project, user)
-    path, changed = _change(env, scope, "remove")
-    left = claude_settings.installed(scope, place(env, scope))
-    taken_out = scope == "local" and not left and excluded.include(env.store, LOCAL)
+    scope, wired = _scope(project, user), WIRINGS[agent]
+    path, changed = _change(env, wired, scope, "remove")
+    left = wiring.installed(wired, scope, place(env, wired, scope))
+    is_own = wired.files[scope] == wired.files["local"]
+    taken_out = is_own and not left and excluded.include(env.store, wired.files[scope])
     if as_json:
         echo_json({"agent": agent, "scope": scope, "path": str(path), "changed": changed, "left": len(left)})
         return
@@ -127,7 +130,7 @@ def test(agent: str, as_json: bool) -> int:
 
     Each event is told to the line that `add` writes, by a shell, as the agent would. Says which did not arrive.
     """
-    found = _delivery.deliver(os.environ)
+    found = _delivery.deliver(WIRINGS[agent], os.environ)
     if as_json:
         events = [
             {"event": each.event, "arrived": each.arrived, "status": each.status, "printed": each.printed,
@@ -165,22 +168,32 @@ def _scope(project: bool, user: bool) -> Scope:
     return "user" if user else "local"
 
 
-def _change(env: Env, scope: Scope, verb: claude_settings.Verb) -> tuple[Path, bool]:
+def _refuse_shared(env: Env, wired: Wiring, scope: Scope) -> None:
+    """Refuses to write for one person what git shares with all."""
+    name = wired.files[scope]
+    if scope == "local" and name == wired.files["project"] and is_tracked(env, name):
+        hint = f"'git pog agent add {wired.agent} --project' writes it for all, '--user' for you everywhere"
+        raise BadInput(f"'{name}'", "git tracks it, so that it is not yours alone", hint)
+
+
+def _change(env: Env, wired: Wiring, scope: Scope, verb: Verb) -> tuple[Path, bool]:
     # what a repository shares must not name a place of this machine
-    line = LINE if scope == "project" or verb == "remove" else _delivery.line_for(os.environ)
-    plan = claude_settings.plan(scope, place(env, scope), verb, line=line)
-    claude_settings.apply(plan)
+    spell = command_line.line if scope == "project" or verb == "remove" else _delivery.spelling(os.environ)
+    plan = wiring.plan(wired, scope, place(env, wired, scope), verb, spell=spell)
+    settings_file.apply(plan)
     return plan.path, plan.before != plan.after
 
 
-def _hint_after_adding(env: Env, scope: Scope) -> None:
+def _hint_after_adding(env: Env, wired: Wiring, scope: Scope) -> None:
     if scope == "user":
         return
     if not env.store.enabled:
         tell("hint: nothing is recorded before 'git pog init'")
-    others = [hooks.scope for hooks in installed(env) if hooks.found and hooks.scope != scope]
+    path = wiring.settings_path(wired, scope, place(env, wired, scope))
+    others = [hooks for hooks in installed(env) if hooks.found and hooks.agent == wired.agent and hooks.path != path]
     if others:
-        tell(f"hint: it is told in the {' and '.join(others)} settings too; once is enough")
+        scopes = " and ".join(hooks.scope for hooks in others)
+        tell(f"hint: it is told in the {scopes} settings too; once is enough")
 
 
 command.add_command(add)

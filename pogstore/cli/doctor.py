@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pogstore.agents import claude_settings
-from pogstore.agents.claude_settings import LINE
+from pogstore.agents import claude_settings, command_line
 from pogstore.cli import _delivery, _draining
 from pogstore.cli._context import Env, disabled, pass_env
 from pogstore.cli._installed import Hooks, installed
@@ -163,15 +162,18 @@ def _hooks(env: Env) -> Iterator[Check]:
             yield Check(
                 "hooks", "wrong", hooks.fault, f"mend {hooks.path}: {hooks.agent} reads no more of it than we do"
             )
-        yield from _switched_off(hooks.path, claude_settings.switched_off(hooks.path))
+        if hooks.agent == claude_settings.AGENT:
+            yield from _switched_off(hooks.path, claude_settings.switched_off(hooks.path))
     for path in claude_settings.managed_files():
         yield from _switched_off(path, claude_settings.switched_off(path, managed=True))
     found = [hooks for hooks in everywhere if hooks.found]
     if not found:
         yield Check("hooks", "note", "no agent tells us what it does", "'git pog agent add claude-code' lets it")
-    if len(found) > 1:
-        scopes = " and ".join(hooks.scope for hooks in found)
-        yield Check("hooks", "note", f"told twice: in the {scopes} settings", "remove one: 'git pog agent remove'")
+    for agent in dict.fromkeys(hooks.agent for hooks in found):
+        its = [hooks.scope for hooks in found if hooks.agent == agent]
+        if len(its) > 1:
+            text = f"told twice: in the {' and '.join(its)} settings"
+            yield Check("hooks", "note", text, "remove one: 'git pog agent remove'")
     for hooks in found:
         yield _installed(hooks)
         yield from _gone(hooks)
@@ -193,8 +195,8 @@ def _installed(hooks: Hooks) -> Check:
 
 def _gone(hooks: Hooks) -> Iterator[Check]:
     """A line that names a place, and nothing is there any more (case UC-71)."""
-    commands = dict.fromkeys(each.command for each in hooks.found)
-    named = dict.fromkeys(path for command in commands for path in claude_settings.programs(command))
+    calls = _calls(hooks)
+    named = dict.fromkeys(path for command, call in calls.items() for path in command_line.programs(command, call))
     for path in named:
         if not os.access(path, os.X_OK):
             again = f"{hooks.agent} --{hooks.scope}"
@@ -204,17 +206,25 @@ def _gone(hooks: Hooks) -> Iterator[Check]:
             yield Check("hooks", "wrong", f"a line of ours starts {path}, which is not there", hint)
 
 
+def _calls(hooks: Hooks) -> dict[str, str]:
+    """Returns the lines of some hooks, each with what it calls."""
+    calls = hooks.wiring.calls()
+    return {each.command: calls.get(each.event, hooks.agent) for each in hooks.found}
+
+
 def _out_of_reach(hooks: Hooks) -> Iterator[Check]:
     """A line that finds git-pog from this terminal, perhaps, and from no other."""
     if _delivery.lasting(os.environ) is not None:
         return
-    commands = dict.fromkeys(each.command for each in hooks.found if each.exact)
-    named = {command: claude_settings.place_in(command) for command in commands}
+    exact = {each.command for each in hooks.found if each.exact}
+    named = {
+        command: command_line.place_in(command, call) for command, call in _calls(hooks).items() if command in exact
+    }
     link = "link it into ~/.local/bin"
     for place in dict.fromkeys(place for place in named.values() if place):
         if not os.access(place / "git-pog", os.X_OK):
             yield Check("hooks", "wrong", f"a line of ours looks for git-pog in {place}, and it is not there", link)
-    if LINE in named:
+    if any(command == command_line.line(call) for command, call in _calls(hooks).items()):
         text = f"the line in the {hooks.scope} settings finds git-pog on the PATH alone, as this terminal has it"
         again = f"{hooks.agent} --{hooks.scope}"
         other = (

@@ -3,6 +3,8 @@
 import os
 import sys
 
+import click
+
 from pogstore.agents import hook
 from pogstore.cli import hook_pre_push
 from pogstore.cli._options import pog_command, pog_group
@@ -13,14 +15,23 @@ def command() -> None:
     """Record what an agent says on standard input; the agent runs this by itself."""
 
 
-@pog_command("claude-code")
-def claude_code() -> None:
-    """Record one step of Claude Code.
+AGENTS = {"claude-code": "Claude Code", "codex": "Codex CLI"}
+"""Those that say by themselves what happens."""
+_HELP = """Record one step of {title}.
 
     Prints nothing and exits with 0, whatever happens: what could not be recorded is counted, and `git pog status` says
     it. Where `git pog init` was not run, nothing is recorded.
     """
-    _answer("claude-code")
+
+
+def _of_agent(agent: str, title: str) -> click.Command:
+    """Returns the command that records one step of an agent."""
+
+    def told() -> None:
+        _answer(agent)
+
+    told.__doc__ = _HELP.format(title=title)
+    return pog_command(agent)(told)
 
 
 @pog_command("generic")
@@ -37,6 +48,7 @@ def _answer(agent: str) -> None:
     hook.main([agent], 0, os.environ, (sys.executable, "-m", "pogstore"))
 
 
-command.add_command(claude_code)
+for _agent, _title in AGENTS.items():
+    command.add_command(_of_agent(_agent, _title))
 command.add_command(generic)
 command.add_command(hook_pre_push.command)

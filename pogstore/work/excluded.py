@@ -32,9 +32,14 @@ def exclude(store: Store, name: str) -> bool:
         joined = b"\n" if before and not before.endswith(b"\n") else b""
         after = (before or b"") + joined + _WHY + b"/" + name.encode() + b"\n"
         kept = store.layout.own / _KEPT
-        if not kept.exists():
+        left, _, first = (_bytes(kept) or b"").partition(b"\n")
+        if not first:
             store.layout.own.mkdir(exist_ok=True)
-            kept.write_bytes(hexdigest(after).encode() + b"\n" + (b"-" if before is None else b"+" + before))
+            kept.write_bytes(_remembered(after, b"-" if before is None else b"+" + before))
+        elif before is not None and hexdigest(before).encode() == left:
+            kept.write_bytes(
+                _remembered(after, first)
+            )  # a second file of ours: the former bytes are those of the first
         _replace(path, after)
     except OSError as fault:
         raise WorkTreeFailed(str(path), fault.strerror or str(fault)) from fault
@@ -51,14 +56,20 @@ def include(store: Store, name: str) -> bool:
     try:
         now, remembered = _bytes(path), _bytes(kept)
         left, _, before = (remembered or b"").partition(b"\n")
+        rest = (now or b"").replace(line, b"")
+        is_last = _WHY not in rest
         if now is not None and line in now:
-            if before and hexdigest(now).encode() == left:
+            is_ours = bool(before) and hexdigest(now).encode() == left
+            if is_ours and is_last:
                 _put_back(path, before)
             else:
-                _replace(path, now.replace(line, b""))
-        kept.unlink(missing_ok=True)
-        with suppress(OSError):
-            store.layout.own.rmdir()  # if nothing else of ours is there
+                _replace(path, rest)
+            if is_ours and not is_last:
+                kept.write_bytes(_remembered(rest, before))
+        if is_last:
+            kept.unlink(missing_ok=True)
+            with suppress(OSError):
+                store.layout.own.rmdir()  # if nothing else of ours is there
     except OSError as fault:
         raise WorkTreeFailed(str(path), fault.strerror or str(fault)) from fault
     return now is not None and line in now
@@ -67,6 +78,10 @@ def include(store: Store, name: str) -> bool:
 def file_of(layout: Layout) -> Path:
     """Returns the file of patterns that holds for all work trees of a repository, and is nobody else's."""
     return Path(os.path.realpath(layout.common_dir / "info" / "exclude"))
+
+
+def _remembered(after: bytes, first: bytes) -> bytes:
+    return hexdigest(after).encode() + b"\n" + first
 
 
 def _put_back(path: Path, before: bytes) -> None:

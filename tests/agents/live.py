@@ -21,15 +21,17 @@ from tests.conftest import SECOND, STARTED, Repo
 class Live:
     """One session in one work tree. `now` is shared by sessions that run beside each other."""
 
-    def __init__(self, root: Path, session: str = "s1", clock: list[int] | None = None, task: str = "") -> None:
-        self.root, self.session, self.task_name = root, session, task
+    def __init__(
+        self, root: Path, session: str = "s1", clock: list[int] | None = None, task: str = "", by: str = "claude-code"
+    ) -> None:
+        self.root, self.session, self.task_name, self.by = root, session, task, by
         self.clock = [STARTED] if clock is None else clock
         self.calls = 0
         self.agent: dict[str, str] = {}
 
     @property
     def task(self) -> TaskId:
-        return session_task_id("claude-code", self.session)
+        return session_task_id(self.by, self.session)
 
     def say(self, event: str, **members: Any) -> bytes:
         """Calls the hook with one event; returns what it was told."""
@@ -50,7 +52,7 @@ class Live:
 
         writer = threading.Thread(target=write)
         writer.start()
-        hook.main(("claude-code",), reads, {"POG_NOW": str(self.clock[0]), "POG_TASK": self.task_name})
+        hook.main((self.by,), reads, {"POG_NOW": str(self.clock[0]), "POG_TASK": self.task_name})
         writer.join()
         os.close(reads)
         if not close:

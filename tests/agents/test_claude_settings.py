@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.agents import claude_settings
-from pogstore.agents.claude_settings import (
-    EVENTS,
-    LATER_EVENTS,
-    LINE,
-    Installed,
-    Place,
-    Plan,
-    Scope,
-    apply,
-    installed,
-    plan,
-    settings_path,
-    snippet,
-    with_hooks,
-    without_hooks,
-)
+from pogstore.agents import command_line, settings_file, wiring
+from pogstore.agents.claude_settings import AGENT, EVENTS, LATER_EVENTS, WIRING
 from pogstore.agents.settings import append
+from pogstore.agents.settings_file import Place, Plan, Scope, Verb, apply
+from pogstore.agents.wiring import Installed
 from pogstore.errors import BadInput, Conflict, NotAFile, RefusedByPolicy, WorkTreeFailed
 from tests.agents.test_settings import parsed, settings_texts, settings_values, texts_of
 
+LINE = command_line.line(AGENT)
+plan = partial(wiring.plan, WIRING)
+installed = partial(wiring.installed, WIRING)
+settings_path = partial(wiring.settings_path, WIRING)
+snippet = partial(wiring.snippet, WIRING)
 NAME = "settings.json"
 SCOPES: tuple[Scope, ...] = ("project", "local", "user")
 TOOL_EVENTS = ["PreToolUse", "PostToolUse", "PostToolUseFailure"]
@@ -78,6 +72,14 @@ def place(tmp_path: Path) -> Place:
     (tmp_path / "tree").mkdir()
     (tmp_path / "home").mkdir()
     return Place(tmp_path / "tree", tmp_path / "home")
+
+
+def with_hooks(text: str | None, name: str, events: Sequence[str] = EVENTS) -> Any:
+    return WIRING.shape.added(text, name, WIRING.calls(events), command_line.line)
+
+
+def without_hooks(text: str | None, name: str) -> Any:
+    return WIRING.shape.removed(text, name, WIRING.calls())
 
 
 def written(path: Path, data: bytes) -> Path:
@@ -309,7 +311,7 @@ def test_a_write_protected_file_is_not_replaced(place: Place) -> None:
 
 
 @pytest.mark.parametrize("verb", ["add", "remove"])
-def test_a_file_that_changed_meanwhile_is_not_written(place: Place, verb: claude_settings.Verb) -> None:
+def test_a_file_that_changed_meanwhile_is_not_written(place: Place, verb: Verb) -> None:
     path = written(settings_path("project", place), (with_hooks(SETTINGS, NAME, ["Stop"]) or "").encode())
     wanted = plan("project", place, verb)
     path.write_text("{}")
@@ -338,13 +340,13 @@ def test_a_change_at_the_last_moment_is_seen_and_leaves_nothing_behind(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(settings_path("project", place), SETTINGS.encode())
-    write = claude_settings._write
+    write = settings_file._write
 
     def slow(*args: Any) -> None:
         write(*args)
         path.write_text("{}")
 
-    monkeypatch.setattr(claude_settings, "_write", slow)
+    monkeypatch.setattr(settings_file, "_write", slow)
     with pytest.raises(Conflict):
         apply(plan("project", place, "add"))
     assert path.read_text() == "{}"
@@ -549,14 +551,14 @@ def test_keys_that_stand_twice(place: Place, text: str) -> None:
     assert path.read_bytes() == before
 
 
-DIRECT = claude_settings.direct_line(Path("/o'p $HOME/python3"), Path("/o'p $HOME/bin"))
+DIRECT = command_line.direct_line(AGENT, Path("/o'p $HOME/python3"), Path("/o'p $HOME/bin"))
 
 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_line_that_names_an_interpreter_goes_in_and_out_alike(place: Place, style: str) -> None:
     before = STYLES[style].encode()
     path = written(settings_path("user", place), before)
-    apply(plan("user", place, "add", line=DIRECT))
+    apply(plan("user", place, "add", spell=lambda _: DIRECT))
     assert {(each.command, each.exact) for each in installed("user", place)} == {(DIRECT, True)}
     assert plan("user", place, "add").after == plan("user", place, "add").before, "one line is enough"
     apply(plan("user", place, "remove"))
@@ -570,30 +572,30 @@ def test_a_line_that_names_an_interpreter_is_one_for_every_shell(tmp_path: Path,
     python = folder / "python3"
     python.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 2\n')
     python.chmod(0o755)
-    line = claude_settings.direct_line(python, folder)
+    line = command_line.direct_line(AGENT, python, folder)
     done = subprocess.run([shell, "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"-P|{folder}/git-pog|hook|claude-code|")
-    assert claude_settings.programs(line) == [python, folder / "git-pog"]
+    assert command_line.programs(line, AGENT) == [python, folder / "git-pog"]
     python.unlink()
     done = subprocess.run([shell, "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_what_programs_a_line_names() -> None:
-    assert claude_settings.programs(LINE) == []
-    assert claude_settings.programs("/v/bin/python -m x; '/a b/git-pog' hook # /c/git-pog") == [
+    assert command_line.programs(LINE, AGENT) == []
+    assert command_line.programs("/v/bin/python -m x; '/a b/git-pog' hook # /c/git-pog", AGENT) == [
         Path("/v/bin/python"), Path("/a b/git-pog"),
     ]  # fmt: skip
-    assert claude_settings.programs("'") == []
+    assert command_line.programs("'", AGENT) == []
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_line_with_a_place_looks_there_last(git_alone: Path, tmp_path: Path, shell: str) -> None:
     """UC-71: it names no interpreter, and any other git-pog stands in for one that is gone."""
     folder = tmp_path / "it's $HOME; here"
-    line = claude_settings.placed_line(folder)
-    assert claude_settings.place_in(line) == folder
-    assert claude_settings.place_in(LINE) is None
+    line = command_line.placed_line(AGENT, folder)
+    assert command_line.place_in(line, AGENT) == folder
+    assert command_line.place_in(LINE, AGENT) is None
     assert run_line(shell, git_alone, tmp_path, tmp_path, line) == (0, "", "")
     fake_pog(folder, 0)
     assert run_line(shell, git_alone, tmp_path, tmp_path, line) == (0, "payload hook claude-code\n", "")
@@ -604,17 +606,17 @@ def test_a_line_with_a_place_looks_there_last(git_alone: Path, tmp_path: Path, s
 
 def test_a_line_with_a_place_is_ours(tmp_path: Path) -> None:
     place = Place(tmp_path, tmp_path)
-    line = claude_settings.placed_line(Path("/my venv/bin"))
-    apply(plan("user", place, "add", line=line))
+    line = command_line.placed_line(AGENT, Path("/my venv/bin"))
+    apply(plan("user", place, "add", spell=lambda _: line))
     assert {(each.command, each.exact) for each in installed("user", place)} == {(line, True)}
     assert plan("user", place, "add").after == plan("user", place, "add").before, "one line is enough"
     apply(plan("user", place, "remove"))
-    assert not claude_settings.settings_path("user", place).exists()
+    assert not settings_path("user", place).exists()
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_where_the_interpreter_is_gone_any_other_git_pog_does_it(git_alone: Path, tmp_path: Path, shell: str) -> None:
     """UC-71."""
-    line = claude_settings.direct_line(tmp_path / "gone" / "python", tmp_path / "gone")
+    line = command_line.direct_line(AGENT, tmp_path / "gone" / "python", tmp_path / "gone")
     fake_pog(tmp_path / ".local" / "bin", 0)
     assert run_line(shell, git_alone, tmp_path, tmp_path, line) == (0, "payload hook claude-code\n", "")

@@ -32,9 +32,9 @@ PROCESS: Final = (
 LIGHT = {
     *("pogstore", "pogstore.digest", "pogstore.work", "pogstore.work.spool", "pogstore.work.sighting"),
     *("pogstore.work.look", "pogstore.work.looked", "pogstore.work.listed", "pogstore.store", "pogstore.store.spawn"),
-    "pogstore.work.unfinished",  # imports `os` alone
     *("pogstore.agents", "pogstore.agents.hook", "pogstore.agents.peek", "pogstore.agents.reached"),
     *("pogstore.agents.behind", "pogstore.agents.dialect", "pogstore.work.unfinished"),
+    *("pogstore.interop", "pogstore.interop.patched_paths"),  # which import nothing
     *("blake3", "blake3.blake3", "errno", "fcntl", "select"),
 }
 """All that a hook may load beyond what Python itself loads at its start."""

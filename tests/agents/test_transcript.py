@@ -98,7 +98,7 @@ def test_a_file_of_ten_gigabytes_costs_its_end(tmp_path: Path) -> None:
         file.seek(0, os.SEEK_END)
         file.write(b"\n" + json.dumps(said(1, "m-1", "t1")).encode() + b"\n")
     assert model(str(path), 9, "t1") == "m-1"
-    assert Transcripts().parent_of(heard(str(path))) is None
+    assert Transcripts().parent_of(heard(str(path))) == (None, False)
 
 
 LINE = json.dumps(said(1, "m-1", "t1")) + "\n"
@@ -117,7 +117,7 @@ def test_what_is_no_transcript_of_ours_is_not_read(tmp_path: Path, monkeypatch: 
     paths = [str(tmp_path / name) for name in names]
     for path in [*paths, "/etc/shadow", "/etc/passwd", "real.jsonl", "", "/", "\ud800.jsonl", "/\ud800.jsonl"]:
         assert model(path, 9, "t1") is None, path
-        assert Transcripts().parent_of(heard(path)) is None, path
+        assert Transcripts().parent_of(heard(path)) == (None, False), path
         assert model(path, 9, "t1", "a1") is None, path
     assert model(str(real), 9, "t1") == "m-1"
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
@@ -150,7 +150,9 @@ def test_each_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_session_that_begins_with_lines_of_another_goes_on_from_it(tmp_path: Path) -> None:
     def parent(*lines: dict[str, Any], agent_id: str | None = None) -> str | None:
-        return Transcripts().parent_of(heard(written(tmp_path / "s.jsonl", *lines), agent_id=agent_id))
+        found, is_part = Transcripts().parent_of(heard(written(tmp_path / "s.jsonl", *lines), agent_id=agent_id))
+        assert not is_part
+        return found
 
     old, own = said(1, "m", session="old"), said(2, "m")
     older = said(0, "m", session="older")

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from pogstore.agents.claude_settings import EVENTS, LINE, placed_line
+from pogstore.agents import command_line
+from pogstore.agents.claude_settings import AGENT, EVENTS
 from pogstore.cli import _delivery
 from pogstore.work import spooled
 from tests.cli.conftest import Here
 from tests.cli.test_hook import events, said, spool_of
 from tests.conftest import Pog, Repo
 
+LINE = command_line.line(AGENT)
 SCOPES = {"--project": "settings.json", "--local": "settings.local.json"}
 
 
@@ -27,7 +29,7 @@ def test_add_and_remove_leave_the_bytes_as_they_were(here: Here, scope: str, bef
         path.parent.mkdir()
         path.write_bytes(before)
     assert here("agent", "add", "claude-code", scope).stdout == f"claude-code tells us what it does: {path}\n"
-    line = LINE if scope == "--project" else _delivery.line_for(os.environ)
+    line = LINE if scope == "--project" else _delivery.spelling(os.environ)(AGENT)
     assert line in [
         hook["command"] for group in json.loads(path.read_text())["hooks"]["Stop"] for hook in group["hooks"]
     ]
@@ -71,7 +73,7 @@ def test_scopes_exclude_each_other(here: Here) -> None:
 def test_list_tells_where_and_how_far(here: Here) -> None:
     def listed() -> dict[str, str]:
         rows = [re.split(r"  +", line) for line in here("agent", "list").stdout.splitlines()]
-        return {scope: words for _, scope, words, _ in rows}
+        return {scope: words for agent, scope, words, _ in rows if agent == AGENT}
 
     here("agent", "add", "claude-code", "--project")
     assert listed() == {"project": "installed", "local": "not installed", "user": "not installed"}
@@ -183,11 +185,11 @@ def test_a_git_pog_that_lies_where_all_find_it_is_not_named(tmp_path: Path, monk
     script = _delivery._script()
     monkeypatch.setattr(_delivery, "EVERYWHERE", (str(tmp_path / "usr"),))
     env = {"HOME": str(tmp_path), "PATH": str(script.parent)}
-    assert _delivery.line_for(env) == placed_line(script.parent)
+    assert _delivery.spelling(env)(AGENT) == command_line.placed_line(AGENT, script.parent)
     for folder in ("usr", ".local/bin"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "git-pog").symlink_to(script)
-        assert _delivery.line_for(env) == LINE
+        assert _delivery.spelling(env)(AGENT) == LINE
         (tmp_path / folder / "git-pog").unlink()
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pogstore.agents import claude_settings
+from pogstore.agents import claude_settings, command_line
+from pogstore.agents.claude_settings import AGENT
 from pogstore.cli import _delivery, doctor
 from pogstore.work import githooks, spooled
 from tests.cli.conftest import Here
@@ -78,12 +79,12 @@ def test_a_line_that_starts_what_is_not_there(here: Here) -> None:
         ("'/opt/old venv/bin/git-pog' hook claude-code", ["/opt/old venv/bin/git-pog"]),
         ("/bin/true && /opt/gone/git-pog hook claude-code || true", ["/opt/gone/git-pog"]),
         (
-            claude_settings.direct_line(Path("/o p/python3"), Path("/o p/bin")),
+            command_line.direct_line(AGENT, Path("/o p/python3"), Path("/o p/bin")),
             ["/o p/python3", "/o p/bin/git-pog"],
         ),
         ("echo 'unbalanced pog hook claude-code", []),
     ):
-        ours = json.dumps(_delivery.line_for(os.environ))
+        ours = json.dumps(_delivery.spelling(os.environ)(AGENT))
         settings_of(here).write_text(text.replace(ours, json.dumps(line)))
         gone = [found for found in checks(here, "hooks") if "which is not there" in found[1]]
         assert [each[1] for each in gone] == [f"a line of ours starts {path}, which is not there" for path in missing]

@@ -25,6 +25,7 @@ SELDOM_OUTSIDE = (
     "version",
     "hook",
     "hook claude-code",
+    "hook codex",
     "hook generic",
     "hook pre-push",
     "agent",

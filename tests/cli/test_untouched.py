@@ -33,7 +33,7 @@ TOOLS = {
 READING_TOO = (
     "agent list", "agent list --json", "agent test claude-code", "agent add claude-code --print", "doctor",
     "doctor --json", "init -n", "init --pre-push -n", "init --remove -n", "help init", "status --seen",
-    "hook pre-push origin", "hook claude-code", "hook generic", "drain", "pause", "pause --resume",
+    "hook pre-push origin", "hook claude-code", "hook codex", "hook generic", "drain", "pause", "pause --resume",
 )  # fmt: skip
 """Those that the table of `test_quiet` lacks; some write into `.git/pog`, none elsewhere while nothing waits."""
 WRITING_TOO = ("run -- true", "record", "import pog-task /dev/null", "init --pre-push -n")

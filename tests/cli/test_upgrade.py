@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pogstore.agents.claude_settings import place_in
+from pogstore.agents.claude_settings import AGENT
+from pogstore.agents.command_line import place_in
 from pogstore.work import spooled
 from tests.cli.test_hook import said, spool_of
 from tests.conftest import Repo, run
@@ -61,7 +62,7 @@ def test_the_line_survives_an_upgrade(repo: Repo, wheel: Path, tmp_path: Path, n
     settings = repo.path / ".claude" / "settings.local.json"
     before = settings.read_bytes()
     command = json.loads(before)["hooks"]["Stop"][0]["hooks"][0]["command"]
-    assert (place_in(command) == venv / "bin") == (" " not in name)
+    assert (place_in(command, AGENT) == venv / "bin") == (" " not in name)
     tell(repo, command, {"PATH": "/usr/bin:/bin"})
     install(wheel, venv)
     tell(repo, command, env)

@@ -1,0 +1,54 @@
+"""What each agent would say in a short session in which it writes one file: proves that what it says arrives. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+SESSION = "9f5c2d04-0000-4000-8000-000000000000"
+FILE = "hello.txt"
+TEXT = "hi\n"
+PROMPT = "Write a greeting."
+
+
+class Line(NamedTuple):
+    """One thing that is said, and whether the file has been written by then."""
+
+    event: str
+    members: Mapping[str, Any]
+    written: bool = False
+
+
+def claude_code(cwd: str) -> Iterator[Line]:
+    """Yields a session of Claude Code."""
+    path = f"{cwd}/{FILE}"
+    call = {"tool_name": "Write", "tool_use_id": "toolu_test", "tool_input": {"file_path": path, "content": TEXT}}
+    told = [
+        Line("SessionStart", {"source": "startup"}),
+        Line("UserPromptSubmit", {"prompt": PROMPT}),
+        Line("PreToolUse", call),
+        Line("PostToolUse", {**call, "tool_response": {"filePath": path, "success": True}}, written=True),
+        Line("Stop", {}, written=True),
+        Line("SessionEnd", {"reason": "other"}, written=True),
+    ]
+    for line in told:
+        said = {"session_id": SESSION, "cwd": cwd, "permission_mode": "default", "hook_event_name": line.event}
+        yield line._replace(members={**said, **line.members})
+
+
+def codex(cwd: str) -> Iterator[Line]:
+    """Yields a session of Codex."""
+    patch = f"*** Begin Patch\n*** Add File: {FILE}\n+hi\n*** End Patch\n"
+    call = {"turn_id": "1", "tool_name": "apply_patch", "tool_use_id": "call_test", "tool_input": {"command": patch}}
+    told = [
+        Line("SessionStart", {"source": "startup"}),
+        Line("UserPromptSubmit", {"turn_id": "1", "prompt": PROMPT}),
+        Line("PreToolUse", call),
+        Line("PostToolUse", {**call, "tool_response": "Success."}, written=True),
+        Line("Stop", {"turn_id": "1", "stop_hook_active": False, "last_assistant_message": None}, written=True),
+    ]
+    for line in told:
+        said = {"session_id": SESSION, "cwd": cwd, "permission_mode": "default", "hook_event_name": line.event}
+        yield line._replace(members={**said, "model": "test", "transcript_path": None, **line.members})
+
+
+REHEARSALS: Mapping[str, Callable[[str], Iterator[Line]]] = {"claude-code": claude_code, "codex": codex}
+"""By the names of the agents."""

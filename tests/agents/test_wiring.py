@@ -1,0 +1,153 @@
+"""Our hooks go into the settings of each agent and out again: nothing else changes, and the line stays the same."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from pogstore.agents import command_line, wiring
+from pogstore.agents.dialect import DIALECTS
+from pogstore.agents.refusal import REFUSALS
+from pogstore.agents.rehearsal import REHEARSALS
+from pogstore.agents.settings_file import Place, Scope, apply
+from pogstore.agents.wiring import JsonHooks, Wiring
+from pogstore.cli._installed import WIRINGS
+from pogstore.cli.hook import AGENTS
+from tests.agents.test_settings import parsed, settings_texts
+
+WIRED = list(WIRINGS.values())
+JSON = [each for each in WIRED if isinstance(each.shape, JsonHooks)]
+SCOPES: tuple[Scope, ...] = ("project", "local", "user")
+FOREIGN = {
+    "codex": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./notify", "timeout": 5}]}]}, "x": 1.5}\n',
+}
+"""What somebody else may have there."""
+named = pytest.mark.parametrize("wired", WIRED, ids=lambda each: each.agent)
+in_json = pytest.mark.parametrize("wired", JSON, ids=lambda each: each.agent)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "tree").mkdir()
+    return Place(tmp_path / "tree", tmp_path / "home")
+
+
+def added(wired: Wiring, text: str | None) -> str | None:
+    return wired.shape.added(text, "settings", wired.calls(), command_line.line)
+
+
+def removed(wired: Wiring, text: str | None) -> str | None:
+    return wired.shape.removed(text, "settings", wired.calls())
+
+
+def test_every_agent_is_in_every_table() -> None:
+    """An agent that is heard can be told to call us, tried, and refused."""
+    heard = set(DIALECTS) - {"generic"}
+    assert set(WIRINGS) == heard == set(REHEARSALS) == set(AGENTS) == set(REFUSALS) & heard
+
+
+@named
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_file_that_was_not_there_is_made_and_goes_again(wired: Wiring, place: Place, scope: Scope) -> None:
+    path = wiring.settings_path(wired, scope, place)
+    apply(wiring.plan(wired, scope, place, "add"))
+    assert path.read_text() == wiring.snippet(wired)
+    assert [hook.event for hook in wiring.installed(wired, scope, place)] == list(wired.events)
+    assert all(hook.exact for hook in wiring.installed(wired, scope, place))
+    again = wiring.plan(wired, scope, place, "add")
+    assert again.after == again.before
+    apply(wiring.plan(wired, scope, place, "remove"))
+    assert not path.exists()
+
+
+@named
+def test_the_agent_s_own_variable_says_where_a_person_s_settings_are(wired: Wiring, place: Place) -> None:
+    elsewhere = place._replace(config_dir=place.home / "elsewhere")
+    assert wiring.settings_path(wired, "user", elsewhere).is_relative_to(place.home / "elsewhere")
+    assert wiring.settings_path(wired, "user", place).is_relative_to(place.home / wired.home)
+    assert wiring.settings_path(wired, "project", elsewhere).is_relative_to(place.work_tree)
+
+
+@in_json
+@given(settings_texts())
+def test_any_settings_take_the_hooks_and_give_them_back_byte_for_byte(wired: Wiring, text: str | None) -> None:
+    """UC-4, UC-23."""
+    with_ours = added(wired, text)
+    assert added(wired, with_ours) == with_ours
+    assert removed(wired, with_ours) == text
+    assert removed(wired, text) == text
+    before = parsed(text).get("hooks", {})
+    now = parsed(with_ours)["hooks"]
+    assert {event: now[event][: len(before.get(event, []))] for event in before} == before
+
+
+@in_json
+@pytest.mark.parametrize("indent", [None, 2, "\t"])
+def test_what_a_program_wrote_anew_loses_our_hooks_and_nothing_else(wired: Wiring, indent: Any) -> None:
+    text = FOREIGN.get(wired.agent, '{"hooks": {}}')
+    anew = json.dumps(parsed(added(wired, text)), indent=indent)
+    assert added(wired, anew) == anew
+    left = parsed(removed(wired, anew))
+    assert left.get("hooks", {}) == parsed(text)["hooks"]
+
+
+@named
+@pytest.mark.parametrize("verb", ["add", "remove"])
+def test_a_foreign_file_keeps_its_bytes(wired: Wiring, verb: str) -> None:
+    text = FOREIGN.get(wired.agent)
+    assert removed(wired, added(wired, text) if verb == "add" else text) == text
+
+
+@in_json
+def test_a_line_that_somebody_changed_is_theirs(wired: Wiring) -> None:
+    text = added(wired, None) or ""
+    line = json.dumps(command_line.line(next(iter(wired.calls().values()))))[1:-1]
+    changed = text.replace(line, f"nice {line}", 1)
+    assert added(wired, changed) == changed
+    left = wired.shape.found(removed(wired, changed), "settings", wired.calls())
+    assert [(hook.exact, hook.command.startswith("nice ")) for hook in left] == [(False, True)]
+
+
+@in_json
+def test_the_hooks_of_another_agent_are_not_ours(wired: Wiring) -> None:
+    """`pog hook codex` is no hook of an agent whose name begins alike, or of any other."""
+    for other in (*(set(WIRINGS) - {wired.agent}), f"{wired.agent}-2"):
+        line = command_line.line(other)
+        assert not command_line.is_ours(line, wired.agent)
+
+
+@named
+@pytest.mark.parametrize("verb", ["add", "remove"])
+def test_a_repository_does_not_lead_us_out_of_it(wired: Wiring, place: Place, tmp_path: Path, verb: Any) -> None:
+    path = wiring.settings_path(wired, "project", place)
+    outside = tmp_path / "outside"
+    path.parent.mkdir(parents=True)
+    path.symlink_to(outside)
+    with pytest.raises(Exception, match="leads out of the work tree"):
+        wiring.plan(wired, "project", place, verb)
+    assert not outside.exists()
+
+
+def test_the_lines_are_the_same_in_all_versions() -> None:
+    """UC-44: Codex skips a hook that is not the one which a person agreed to. Not to be changed after a release."""
+    for wired in WIRED:
+        for call in set(wired.calls().values()):
+            assert command_line.line(call) == (
+                f"PATH=$PATH:$HOME/.local/bin git -c help.autocorrect=0 pog hook {call} 2>/dev/null || true"
+            )
+    assert json.loads(wiring.snippet(WIRINGS["codex"]))["hooks"]["PreToolUse"] == [
+        {
+            "matcher": "*",
+            "hooks": [
+                {
+                    "type": "command",
+                    "command": (
+                        "PATH=$PATH:$HOME/.local/bin git -c help.autocorrect=0 pog hook codex 2>/dev/null || true"
+                    ),
+                    "timeout": 10,
+                }
+            ],
+        }
+    ]
