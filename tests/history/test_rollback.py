@@ -358,18 +358,23 @@ EDITS = st.lists(
 )
 
 
-def carried_out(bench: Bench, edits: Sequence[object], start: Wanted) -> tuple[Files, list[EventId]]:
-    """Lets an agent work; returns the files before, and the events."""
+def carried_out(
+    bench: Bench, edits: Sequence[object], start: Wanted, states: list[Files] | None = None
+) -> tuple[Files, list[EventId]]:
+    """Lets an agent work; returns the files before, and the events; adds to `states` the files before each of them."""
     for path, version in possible(bench, start).items():
         bench.write(path, version)
     before, events = bench.files(), []
     tasks = [bench.task, bench.new_task()]
     for number, edit in enumerate(edits):
+        state = bench.files() if states is not None else {}
         if isinstance(edit, dict):
             files = possible(bench, edit)
             events += [bench.step(files, task=tasks[number % 2])] if files else []
         elif isinstance(edit, tuple) and movable(bench, *edit):
             events.append(bench.move(*edit))
+        if states is not None and len(events) > len(states):
+            states.append(state)
     return before, events
 
 
