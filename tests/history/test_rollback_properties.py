@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pogstore.history.rollback import apply_rollback
-from tests.builders_rollback import Benches, file, untouched
+from tests.builders_rollback import Benches, Files, file, untouched
 from tests.history.test_rollback import EDITS, STARTS, Wanted, carried_out, some
 
 OURS = (".git/pog", ".git/objects", ".git/refs/pog")
@@ -28,7 +28,8 @@ def test_one_after_the_other_the_newest_first_gives_each_state_that_there_was(
 ) -> None:
     """So the last one rolled back gives what was before it, and all of them what was before the first."""
     with benches.new() as bench:
-        before, events = carried_out(bench, edits, start, states := [])
+        states: list[Files] = []
+        before, events = carried_out(bench, edits, start, states)
         assert states[:1] in ([], [before])
         for event, expected in reversed(list(zip(events, states, strict=True))):
             bench.rollback(event)
