@@ -6,12 +6,10 @@ Three files can hold hooks: of a project (`.claude/settings.json`, shared by git
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from pogstore.agents import settings_file
-from pogstore.agents.settings import decode, read
 from pogstore.agents.wiring import TIMEOUT, JsonHooks, Wiring
-from pogstore.errors import PogError
 
 AGENT = "claude-code"
 EVENTS = (
@@ -44,6 +42,15 @@ def _hook(_: str, line: str) -> dict[str, object]:
     return {"type": "command", "command": line, "timeout": TIMEOUT}
 
 
+def _switched_off(settings: Mapping[str, object]) -> str | None:
+    return "disableAllHooks" if settings.get("disableAllHooks") is True else None
+
+
+def _switched_off_by_all(settings: Mapping[str, object]) -> str | None:
+    only = "allowManagedHooksOnly" if settings.get("allowManagedHooksOnly") is True else None
+    return _switched_off(settings) or only
+
+
 WIRING = Wiring(
     AGENT,
     {
@@ -55,20 +62,10 @@ WIRING = Wiring(
     variable="CLAUDE_CONFIG_DIR",
     events=EVENTS,
     shape=JsonHooks(AGENT, _hook, matched=_TOOL_EVENTS),
+    off=_switched_off,
 )
-
-
-def switched_off(path: Path, *, managed: bool = False) -> str | None:
-    """Returns the key by which a settings file keeps our hooks from running; some have a meaning only if `managed`.
-
-    Nothing if there is none, or if the file cannot be read: that is told elsewhere.
-    """
-    try:
-        settings = read(decode(settings_file.content(path) or b"{}", str(path)), str(path))
-    except PogError:
-        return None
-    keys = ("disableAllHooks", "allowManagedHooksOnly") if managed else ("disableAllHooks",)
-    return next((key for key in keys if isinstance(settings, dict) and settings.get(key) is True), None)
+MANAGED_WIRING = WIRING._replace(off=_switched_off_by_all)
+"""The same for settings of an administrator, in which one more key counts."""
 
 
 def managed_files() -> list[Path]:

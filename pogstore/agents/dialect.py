@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 SHELLS = ("Bash", "PowerShell")
 CODEX_EDITS = ("apply_patch", "Edit", "Write")
+GEMINI_EDITS = ("write_file", "replace", "edit")
+GEMINI_SHELLS = ("run_shell_command",)
 CODEX_SHELLS = ("Bash", "shell", "shell_command", "exec_command", "local_shell", "write_stdin")
 _NAMED = ("file_path", "notebook_path", "path", "filePath", "filepath")
 """What a call's input has for the one file that it edits."""
@@ -31,12 +33,13 @@ class Dialect:
 
     Of `steps` the first is told before a tool runs; of `ends` the last when a session is over.
     `own` are members that an agent has that says the class and the files of a call itself, and `paths` those that are
-    arrays of files; `of_tool` has the classes of the tools of one that does not. `whole` says that an edit which names
-    no file that we find may have changed any.
+    arrays of files; `of_tool` has the classes of the tools of one that does not, and `mcp` is what the names of those
+    begin with that come through MCP. `whole` says that an edit which names no file that we find may have changed any.
     """
 
     __slots__ = (
-        *("cwd", "ends", "event", "given", "looks", "of_tool", "own", "paths", "session", "steps", "tool", "whole"),
+        *("cwd", "ends", "event", "given", "looks", "mcp", "of_tool", "own", "paths", "session", "steps", "tool"),
+        "whole",
     )
 
     def __init__(
@@ -53,11 +56,12 @@ class Dialect:
         given: str = "tool_input",
         own: tuple[str, ...] = (),
         paths: tuple[str, ...] = (),
+        mcp: str = "mcp__",
         whole: bool = True,
     ) -> None:
         self.event, self.cwd, self.tool, self.given, self.own, self.paths = event, cwd, tool, given, own, paths
         self.session, self.steps, self.ends, self.looks, self.of_tool = session, steps, ends, looks, of_tool
-        self.whole = whole
+        self.mcp, self.whole = mcp, whole
 
 
 DIALECTS = {
@@ -73,6 +77,13 @@ DIALECTS = {
         ends=("Stop", "StopFailure", "Interrupt", "SessionEnd"),
         looks=("Stop", "StopFailure", "Interrupt"),
         of_tool=dict.fromkeys(CODEX_EDITS, "edit") | dict.fromkeys(CODEX_SHELLS, "shell"),
+    ),
+    "gemini": Dialect(
+        steps=("BeforeTool", "AfterTool"),
+        ends=("AfterAgent", "SessionEnd"),
+        looks=("AfterAgent",),
+        of_tool=dict.fromkeys(GEMINI_EDITS, "edit") | dict.fromkeys(GEMINI_SHELLS, "shell"),
+        mcp="mcp_",
     ),
     "generic": Dialect(
         event="event",
@@ -172,4 +183,4 @@ def _class(names: Dialect, said: dict[str, str]) -> str:
         told = said.get("class", "")
         return told if told in CLASSES else "other"
     tool = said.get(names.tool, "").removeprefix("functions.")
-    return names.of_tool.get(tool, "") or ("mcp" if tool.startswith("mcp__") else "other")
+    return names.of_tool.get(tool, "") or ("mcp" if tool.startswith(names.mcp) else "other")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from pogstore.agents import claude_code, codex, generic
+from pogstore.agents import claude_code, codex, gemini, generic
 from pogstore.agents.fold import PATIENCE, Fold
 from pogstore.agents.heard import Heard
 from pogstore.draft import TaskDrafts
@@ -28,6 +28,7 @@ _OF_ALL = (LockHeld, NotEnabled, StaleRef)
 READERS: dict[str, Callable[[Record], Heard]] = {
     "claude-code": claude_code.hear,
     "codex": codex.hear,
+    "gemini": gemini.hear,
     "generic": generic.hear,
 }
 

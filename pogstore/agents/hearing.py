@@ -18,7 +18,6 @@ from pogstore.interop.patched_paths import moves
 from pogstore.work.spooled_record import Record
 
 STEPS = (heard.BEGIN, heard.END, heard.FAILED)
-MCP = "mcp__"
 PATCHES = ("command", "input", "patch", "patchText")
 """Under which names the input of a call may have a patch."""
 _TOLD = ("stdout", "output", "llmContent", "textResultForLlm", "content")
@@ -44,6 +43,7 @@ class Words(NamedTuple):
     answer: tuple[str, ...] = ("tool_response",)
     transcript: tuple[str, ...] = ("agent_transcript_path", "transcript_path")
     parent: tuple[str, ...] = ()
+    mcp: str = "mcp__"
     settles: bool = True
 
 
@@ -94,11 +94,6 @@ def bare(tool: str) -> str:
     return tool.removeprefix("functions.")
 
 
-def class_of(tool: str, classes: Mapping[str, str]) -> str:
-    """Returns the class of a tool; what comes through MCP says so in its name."""
-    return classes.get(tool, "mcp" if tool.startswith(MCP) else "other")
-
-
 def _of_tool(basic: Heard, members: Mapping[str, object], tool: str, words: Words) -> Heard:
     given = input_of(next((members[each] for each in words.given if members.get(each)), None))
     answer = next((members[each] for each in words.answer if members.get(each) is not None), None)
@@ -107,7 +102,7 @@ def _of_tool(basic: Heard, members: Mapping[str, object], tool: str, words: Word
     return basic._replace(
         phase=heard.FAILED if failed else basic.phase,
         tool=tool,
-        tool_class=class_of(tool, words.classes),
+        tool_class=words.classes.get(tool, "mcp" if tool.startswith(words.mcp) else "other"),
         given=given,
         answer=_shown(answer, error),
         duration_ms=_milliseconds(members),

@@ -50,5 +50,27 @@ def codex(cwd: str) -> Iterator[Line]:
         yield line._replace(members={**said, "model": "test", "transcript_path": None, **line.members})
 
 
-REHEARSALS: Mapping[str, Callable[[str], Iterator[Line]]] = {"claude-code": claude_code, "codex": codex}
+def gemini(cwd: str) -> Iterator[Line]:
+    """Yields a session of Gemini CLI."""
+    path = f"{cwd}/{FILE}"
+    call = {"tool_name": "write_file", "tool_input": {"file_path": path, "content": TEXT}}
+    told = [
+        Line("SessionStart", {"source": "startup"}),
+        Line("BeforeAgent", {"prompt": PROMPT}),
+        Line("BeforeTool", call),
+        Line("AfterTool", {**call, "tool_response": {"llmContent": "written", "returnDisplay": ""}}, written=True),
+        Line("AfterAgent", {"prompt": PROMPT, "prompt_response": "Done.", "stop_hook_active": False}, written=True),
+        Line("SessionEnd", {"reason": "exit"}, written=True),
+    ]
+    for number, line in enumerate(told):
+        stamp = f"2026-01-01T00:00:0{number}.000Z"
+        said = {"session_id": SESSION, "transcript_path": "", "cwd": cwd, "hook_event_name": line.event}
+        yield line._replace(members={**said, "timestamp": stamp, **line.members})
+
+
+REHEARSALS: Mapping[str, Callable[[str], Iterator[Line]]] = {
+    "claude-code": claude_code,
+    "codex": codex,
+    "gemini": gemini,
+}
 """By the names of the agents."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from pogstore.agents import codex
+from pogstore.agents import codex, gemini
 from pogstore.agents.heard import Heard, name
 from pogstore.interop.claude_lines import microseconds
 
@@ -23,7 +23,10 @@ TAIL = 1 << 20
 """So many bytes of the end are read: the calls of the last turns."""
 HEAD = 1 << 16
 """So many bytes of the beginning: a session that goes on from another begins with lines of that one."""
+WHOLE = 16 << 20
+"""So many bytes of one that is a single object; of a longer one nothing is known."""
 _SUFFIX = ".jsonl"
+_SUFFIXES = (_SUFFIX, ".json")
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MODEL = re.compile(r"[A-Za-z0-9][\w.:/@+\[\]-]{0,199}", re.ASCII)
 _AGENT_ID = re.compile(r"[A-Za-z0-9][\w-]{0,99}", re.ASCII)
@@ -64,8 +67,8 @@ class Transcripts:
         """Returns the model that made a call or said something, or else the last one before; `None` if none is told."""
         if heard.transcript is None:
             return None
-        files = _files(heard.transcript, heard.agent_id)
-        known = [self._read(path) for path in files]
+        files = [heard.transcript] if heard.agent == gemini.AGENT else _files(heard.transcript, heard.agent_id)
+        known = [self._read(path, heard.agent) for path in files]
         for each in known:
             if heard.call_id is not None and heard.call_id in each.of_calls:
                 return each.of_calls[heard.call_id]
@@ -85,10 +88,17 @@ class Transcripts:
             self._parents[key] = _parent(heard)
         return self._parents[key]
 
-    def _read(self, path: str) -> _Known:
+    def _read(self, path: str, agent: str) -> _Known:
         if path not in self._known:
-            self._known[path] = _models(_read(path, TAIL, at_end=True))
+            is_whole = agent == gemini.AGENT and not path.endswith(_SUFFIX)
+            data = _read(path, WHOLE, at_end=False) if is_whole else _read(path, TAIL, at_end=True)
+            self._known[path] = _spoken(data) if agent == gemini.AGENT else _models(data)
         return self._known[path]
+
+
+def _spoken(data: bytes) -> _Known:
+    found = [(time, model, False) for time, model in gemini.models(data) if _MODEL.fullmatch(model)]
+    return _Known({}, found)
 
 
 def _parent(heard: Heard) -> tuple[str | None, bool]:
@@ -116,7 +126,7 @@ def _files(transcript: str, agent_id: str | None) -> list[str]:
 
 def _read(path: str, limit: int, *, at_end: bool) -> bytes:
     """Returns the beginning or the end of a transcript in whole lines; nothing of what is none."""
-    if not (path.startswith("/") and path.endswith(_SUFFIX)):
+    if not (path.startswith("/") and path.endswith(_SUFFIXES)):
         return b""
     try:
         file = os.open(path, _FLAGS)

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from pogstore.agents import command_line, settings_file
 from pogstore.agents.settings import Head, append, decode, drop, is_blank, read
 from pogstore.agents.settings_file import Place, Plan, Scope, Verb
+from pogstore.errors import PogError
 
 Spell: TypeAlias = Callable[[str], str]
 """Makes the line of a call: `command_line.line`, or one that names a place of this machine."""
@@ -57,6 +58,7 @@ class Wiring(NamedTuple):
     events: tuple[str, ...]
     shape: Shape
     names_event: bool = False
+    off: Callable[[Mapping[str, object]], str | None] = lambda _: None
 
     def calls(self, events: Sequence[str] | None = None) -> dict[str, str]:
         """Returns what `git pog hook` is called with, by event."""
@@ -99,6 +101,18 @@ def installed(wiring: Wiring, scope: Scope, place: Place) -> list[Installed]:
     """Returns the hooks of a settings file that call us, in its order."""
     path = settings_path(wiring, scope, place)
     return wiring.shape.found(_text(settings_file.content(path), path), str(path), wiring.calls())
+
+
+def switched_off(wiring: Wiring, path: Path) -> str | None:
+    """Returns the key by which a settings file keeps our hooks from running.
+
+    Nothing if there is none, or if the file cannot be read: that is told elsewhere.
+    """
+    try:
+        settings = read(_text(settings_file.content(path), path) or "{}", str(path))
+    except PogError:
+        return None
+    return wiring.off(settings) if isinstance(settings, dict) else None
 
 
 def snippet(wiring: Wiring, events: Sequence[str] | None = None, *, spell: Spell = command_line.line) -> str:

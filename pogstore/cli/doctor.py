@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pogstore.agents import claude_settings, command_line
+from pogstore.agents import claude_settings, command_line, wiring
 from pogstore.cli import _delivery, _draining
 from pogstore.cli._context import Env, disabled, pass_env
 from pogstore.cli._installed import Hooks, installed
@@ -162,10 +162,9 @@ def _hooks(env: Env) -> Iterator[Check]:
             yield Check(
                 "hooks", "wrong", hooks.fault, f"mend {hooks.path}: {hooks.agent} reads no more of it than we do"
             )
-        if hooks.agent == claude_settings.AGENT:
-            yield from _switched_off(hooks.path, claude_settings.switched_off(hooks.path))
+        yield from _switched_off(hooks.path, wiring.switched_off(hooks.wiring, hooks.path))
     for path in claude_settings.managed_files():
-        yield from _switched_off(path, claude_settings.switched_off(path, managed=True))
+        yield from _switched_off(path, wiring.switched_off(claude_settings.MANAGED_WIRING, path))
     found = [hooks for hooks in everywhere if hooks.found]
     if not found:
         yield Check("hooks", "note", "no agent tells us what it does", "'git pog agent add claude-code' lets it")

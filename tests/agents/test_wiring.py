@@ -22,6 +22,10 @@ JSON = [each for each in WIRED if isinstance(each.shape, JsonHooks)]
 SCOPES: tuple[Scope, ...] = ("project", "local", "user")
 FOREIGN = {
     "codex": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./notify", "timeout": 5}]}]}, "x": 1.5}\n',
+    "gemini": (
+        '{\n  "theme": "x",\n  "hooks": {"BeforeTool": [{"matcher": "write_.*", "sequential": true, "hooks": '
+        '[{"type": "command", "command": "guard", "timeout": 500}]}]}\n}'
+    ),
 }
 """What somebody else may have there."""
 named = pytest.mark.parametrize("wired", WIRED, ids=lambda each: each.agent)
@@ -151,3 +155,30 @@ def test_the_lines_are_the_same_in_all_versions() -> None:
             ],
         }
     ]
+
+
+def test_gemini_counts_in_milliseconds_and_names_its_hooks() -> None:
+    """What `/hooks disable` would name; its own default is a minute."""
+    (group,) = json.loads(wiring.snippet(WIRINGS["gemini"]))["hooks"]["BeforeTool"]
+    (hook,) = group["hooks"]
+    assert (group["matcher"], hook["name"], hook["timeout"]) == ("*", "pogstore", 10_000)
+
+
+@pytest.mark.parametrize(
+    ("agent", "text", "key"),
+    [
+        ("gemini", '{"hooksConfig": {"enabled": false}}', "hooksConfig.enabled"),
+        ("gemini", '{"hooksConfig": {"disabled": ["x", "pogstore"]}}', "hooksConfig.disabled"),
+        ("gemini", '{"hooksConfig": {"enabled": true, "disabled": ["x"]}}', None),
+        ("gemini", '{"hooksConfig": []}', None),
+        ("claude-code", '{"disableAllHooks": true}', "disableAllHooks"),
+        ("claude-code", '{"allowManagedHooksOnly": true}', None),
+        ("codex", "{", None),
+        ("codex", "[]", None),
+    ],
+)
+def test_what_keeps_hooks_from_running_is_found(tmp_path: Path, agent: str, text: str, key: str | None) -> None:
+    path = tmp_path / "settings.json"
+    assert wiring.switched_off(WIRINGS[agent], path) is None
+    path.write_text(text)
+    assert wiring.switched_off(WIRINGS[agent], path) == key

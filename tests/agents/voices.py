@@ -4,6 +4,7 @@ The members are those that the agents document; no session of anybody's is copie
 every event, as the agent would, and really does what is told.
 """
 
+import itertools
 import json
 import os
 import subprocess
@@ -23,6 +24,7 @@ SHELL = "sed -i 's/^line 5 .*/line 5 rewritten by the shell/' app.py"
 MADE = "made by the agent, whole\n"
 BASE = "".join(f"line {n} of the base\n" for n in range(1, 9))
 
+TICKS = itertools.count()
 Said = Mapping[str, Any]
 
 
@@ -144,4 +146,31 @@ CODEX = Voice(
     stop=("Stop", {"turn_id": "1", "stop_hook_active": False, "last_assistant_message": "Done."}),
     end=None,
 )
-VOICES = {each.agent: each for each in (CODEX,)}
+GEMINI = Voice(
+    "gemini",
+    common=lambda root: {
+        "session_id": SESSION,
+        "transcript_path": str(root.parent / "session-test.json"),
+        "cwd": str(root),
+        "timestamp": f"2026-03-02T09:00:{next(TICKS):02}.000Z",
+    },
+    start=("SessionStart", {"source": "startup"}),
+    prompt=("BeforeAgent", {"prompt": PROMPT}),
+    edit=lambda root: {
+        "tool_name": "replace",
+        "tool_input": {"file_path": str(root / "app.py"), "old_string": OLD, "new_string": NEW},
+    },
+    write=lambda root: {"tool_name": "write_file", "tool_input": {"file_path": "made.txt", "content": MADE}},
+    shell={"tool_name": "run_shell_command", "tool_input": {"command": SHELL, "description": "edit"}},
+    failing=lambda root: {
+        "tool_name": "replace",
+        "tool_input": {"file_path": str(root / "app.py"), "old_string": "nowhere", "new_string": "x"},
+    },
+    before=("BeforeTool", {}),
+    after=("AfterTool", {"tool_response": {"llmContent": "Done.", "returnDisplay": "Done."}}),
+    failed=("AfterTool", {"tool_response": {"llmContent": "", "error": {"message": "0 occurrences", "type": "edit"}}}),
+    stop=("AfterAgent", {"prompt": PROMPT, "prompt_response": "Done.", "stop_hook_active": False}),
+    end=("SessionEnd", {"reason": "exit"}),
+    call=None,
+)
+VOICES = {each.agent: each for each in (CODEX, GEMINI)}

@@ -15,6 +15,7 @@ import pytest
 from pogstore.cli import main
 from pogstore.cli._manual import Page, pages
 from pogstore.cli._table import COMMANDS, PLUMBING, PORCELAIN
+from pogstore.cli.hook import AGENTS
 from tests.cli.conftest import Here
 from tests.conftest import Answer, Pog, Repo
 
@@ -24,8 +25,7 @@ SELDOM_OUTSIDE = (
     "help",
     "version",
     "hook",
-    "hook claude-code",
-    "hook codex",
+    *(f"hook {name}" for name in AGENTS),
     "hook generic",
     "hook pre-push",
     "agent",

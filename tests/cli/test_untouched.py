@@ -14,6 +14,7 @@ import pytest
 
 from pogstore.agents.claude_settings import EVENTS, LATER_EVENTS
 from pogstore.cli._table import COMMANDS
+from pogstore.cli.hook import AGENTS
 from pogstore.cli.main import cli
 from tests.cli.conftest import Here
 from tests.cli.test_hook import SCRIPT
@@ -33,7 +34,8 @@ TOOLS = {
 READING_TOO = (
     "agent list", "agent list --json", "agent test claude-code", "agent add claude-code --print", "doctor",
     "doctor --json", "init -n", "init --pre-push -n", "init --remove -n", "help init", "status --seen",
-    "hook pre-push origin", "hook claude-code", "hook codex", "hook generic", "drain", "pause", "pause --resume",
+    "hook pre-push origin", *(f"hook {name}" for name in (*AGENTS, "generic")),
+    "drain", "pause", "pause --resume",
 )  # fmt: skip
 """Those that the table of `test_quiet` lacks; some write into `.git/pog`, none elsewhere while nothing waits."""
 WRITING_TOO = ("run -- true", "record", "import pog-task /dev/null", "init --pre-push -n")
