@@ -4,6 +4,7 @@ The rules read sources as `{path: text}`, so that each is shown below to bite on
 """
 
 import ast
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -93,9 +94,9 @@ def named(node: ast.AST, path: str, modules: frozenset[str]) -> Iterator[str]:
 
 
 @cache
-def parsed(text: str) -> ast.Module:
-    """Returns the tree of a source, parsed once for all rules."""
-    return ast.parse(text)
+def walked(text: str) -> tuple[tuple[ast.AST, str | None], ...]:
+    """Returns every node of a source, parsed once for all rules, with the name of the innermost function around it."""
+    return tuple(walk(ast.parse(text)))
 
 
 def walk(node: ast.AST, function: str | None = None) -> Iterator[tuple[ast.AST, str | None]]:
@@ -109,7 +110,7 @@ def walk(node: ast.AST, function: str | None = None) -> Iterator[tuple[ast.AST, 
 def nodes(sources: Sources) -> Iterator[tuple[str, ast.AST, str | None]]:
     """Yields every node of every source, with its path and the function around it."""
     for path, text in sources.items():
-        yield from ((path, node, function) for node, function in walk(parsed(text)))
+        yield from ((path, node, function) for node, function in walked(text))
 
 
 def imports(sources: Sources) -> Iterator[Import]:
@@ -267,9 +268,15 @@ RULES: tuple[Rule, ...] = (
 
 
 @pytest.fixture(scope="module")
-def package() -> Sources:
-    """The sources of the package as they are."""
-    return {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+def package() -> Iterator[Sources]:
+    """The sources of the package as they are; their trees are forgotten in the end, a million objects.
+
+    None of them is garbage, so nobody looks for any while they are made.
+    """
+    gc.disable()
+    yield {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+    walked.cache_clear()
+    gc.enable()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
