@@ -5,7 +5,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from pogstore.store.store import Store, open_store
 from pogstore.work import setup, tasks
 from pogstore.work.tasks import By, new_task_id
 from pogstore.work.writer import read_version
+from tests.builders_templates import put
 from tests.conftest import SECOND, STARTED, Repo
 
 ADA = Actor(type="human", name="Ada")
@@ -51,16 +52,21 @@ class Step(NamedTuple):
     older: str | None = None
 
 
+def _begin(path: Path) -> None:
+    repo = Repo(path)
+    repo.git("init", "--quiet", "--template=")
+    repo.git("config", "pog.fsync", "false")
+    with closing(open_store(path)) as store:
+        setup.enable(store)
+
+
 class Bench:
     """A repository with a store and one task; a clock that moves a second at each look."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.mkdir()
+        put("bench", path, _begin)
         self.repo = Repo(path)
-        self.repo.git("init", "--quiet", "--template=")
-        self.repo.git("config", "pog.fsync", "false")
-        setup.enable(open_store(path))
         self.store: Store = open_store(path)
         self.now = STARTED
         self.task = self.new_task()

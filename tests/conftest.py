@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pogstore.work import environment as pog_environment
+from tests.builders_templates import put
 
 STARTED = 1_767_603_600_000_000
 """When every test begins: 2026-01-05 09:00 UTC, in µs since the epoch."""
@@ -130,10 +132,19 @@ def signals_heard() -> None:
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Directories that are not there yet, apart from those of tests: pytest looks through all of these for each."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def environment(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Seals the environment of one test, with a home of its own."""
-    wanted = sealed(os.environ, tmp_path_factory.mktemp("home"))
+    home = next(homes)
+    home.mkdir()
+    wanted = sealed(os.environ, home)
     for name in os.environ.keys() - wanted.keys():
         monkeypatch.delenv(name)
     for name, value in wanted.items():
@@ -195,12 +206,13 @@ def make_repo(tmp_path: Path) -> Callable[..., Repo]:
     """Makes repositories beside each other; takes git init's options: `make_repo("s.git", "--bare", commit=False)`."""
 
     def make(name: str = "repo", *options: str, commit: bool = True) -> Repo:
-        repo = Repo(tmp_path / name)
-        repo.path.mkdir(parents=True)
-        repo.git("init", "--quiet", *options)
-        if commit:
-            repo.commit({"README": "a project\n"}, "first")
-        return repo
+        def begin(path: Path) -> None:
+            Repo(path).git("init", "--quiet", *options)
+            if commit:
+                Repo(path).commit({"README": "a project\n"}, "first")
+
+        put((options, commit), tmp_path / name, begin)
+        return Repo(tmp_path / name)
 
     return make
 
