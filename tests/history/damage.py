@@ -13,6 +13,7 @@ import faulthandler
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -92,9 +93,11 @@ def missed(case: Case) -> str | None:
 
 
 def main(how: str, directory: Path) -> None:
-    count = 0
+    count, watched = 0, 0.0
     for case in cases(how, directory):
-        faulthandler.dump_traceback_later(WATCH_SECONDS, exit=True)
+        if time.monotonic() - watched >= 1 or not count:  # a watch is a thread, so one a case would cost much
+            faulthandler.dump_traceback_later(WATCH_SECONDS, exit=True)
+            watched = time.monotonic()
         if said := missed(case):
             sys.stdout.write(f"{said}\n")
         count += 1
