@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from benchmarks.material import PERSON, STARTED, agent, defined, git, new_repository, new_store, step, task_of
 from benchmarks.measure import Options, Peer, Row, clock, compare, main, pog, process
 from pogstore.draft import TaskDrafts
+from pogstore.work.acts import By
 from pogstore.work.intake import take
-from pogstore.work.tasks import By, note
+from pogstore.work.tasks import note
 
 
 def rows(options: Options) -> Iterator[Row]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         AmbiguousName,
         BadInput,
         CannotRun,
+        ClaimOutdated,
         Conflict,
         GitFailed,
         IllegalTransition,
@@ -161,6 +162,16 @@ if TYPE_CHECKING:
     from pogstore.state import (
         TaskState,
     )
+    from pogstore.work.acts import (
+        By,
+        read_state,
+    )
+    from pogstore.work.claims import (
+        claim,
+        claim_first,
+        release,
+        start,
+    )
     from pogstore.work.intake import (
         Taken,
     )
@@ -172,19 +183,14 @@ if TYPE_CHECKING:
         Recorder as Store,
     )
     from pogstore.work.tasks import (
-        By,
         check,
-        claim,
         decide,
         define,
         move,
         new_task_id,
         note,
-        read_state,
-        release,
         review,
         share,
-        start,
     )
 
 __all__ = [
@@ -203,6 +209,7 @@ __all__ = [
     "Change",
     "Checked",
     "ChecklistItem",
+    "ClaimOutdated",
     "Claimed",
     "Committed",
     "Conflict",
@@ -298,6 +305,7 @@ __all__ = [
     "blame",
     "check",
     "claim",
+    "claim_first",
     "decide",
     "define",
     "digest_of",
@@ -327,9 +335,9 @@ __all__ = [
 _HOMES = {
     "pogstore.draft": "Draft DraftChange DraftText FileVersion TaskDrafts",
     "pogstore.errors": """
-        AlreadyClaimed AmbiguousName BadInput CannotRun Conflict GitFailed IllegalTransition Incomplete LinkCycle
-        LockHeld NoSuchProgram NoWorkTree NotAFile NotARepository NotCanonical NotEnabled NotFound NotHeld ObjectDamaged
-        OutsideDomain PlanMoved PogError RefusedByPolicy RemoteFailed StaleRef TaskEnded UnsafePath
+        AlreadyClaimed AmbiguousName BadInput CannotRun ClaimOutdated Conflict GitFailed IllegalTransition Incomplete
+        LinkCycle LockHeld NoSuchProgram NoWorkTree NotAFile NotARepository NotCanonical NotEnabled NotFound NotHeld
+        ObjectDamaged OutsideDomain PlanMoved PogError RefusedByPolicy RemoteFailed StaleRef TaskEnded UnsafePath
         UnsupportedRepository WorkTreeFailed
     """,
     "pogstore.history.blame": "Blame BlamedLine blame",
@@ -352,7 +360,9 @@ _HOMES = {
     "pogstore.state": "TaskState",
     "pogstore.work.intake": "Taken take",
     "pogstore.work.recorder": "RecordedStep RecordedTask Store open_recorder",
-    "pogstore.work.tasks": "By check claim decide define move new_task_id note read_state release review share start",
+    "pogstore.work.acts": "By read_state",
+    "pogstore.work.claims": "claim claim_first release start",
+    "pogstore.work.tasks": "check decide define move new_task_id note review share",
 }
 _RENAMED = {"Store": "Recorder"}
 _BEHIND = {"resolve_task": "pogstore.history.names", "replay_of": "pogstore.history.replay"}

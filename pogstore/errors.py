@@ -17,6 +17,7 @@
     ├── StaleRef              a ref moved between reading it and writing it
     ├── LockHeld              another process holds the store's lock for too long
     ├── AlreadyClaimed        somebody else holds the claim of a task
+    ├── ClaimOutdated         a task was amended after an actor claimed it, who is to say something about it now
     ├── TaskEnded             a task that is completed or cancelled is to be claimed
     ├── IllegalTransition     the table of transitions has no such edge
     ├── LinkCycle             a link would close a cycle between tasks
@@ -214,9 +215,23 @@ class AlreadyClaimed(PogError):
     code = "already-claimed"
     exit_status = 1
 
-    def __init__(self, task: str, holder: str) -> None:
-        super().__init__(f"task '{task}' is claimed by '{holder}'")
+    def __init__(self, task: str, holder: str, *, is_own: bool = False) -> None:
+        hint = "that is you; 'git pog claim --renew' takes a new lease" if is_own else None
+        super().__init__(f"task '{task}' is claimed by '{holder}'", hint)
         self.task, self.holder = task, holder
+
+
+class ClaimOutdated(PogError):
+    """A task was amended after an actor had claimed it, and what it is about to say is about the new definition."""
+
+    code = "claim-outdated"
+    exit_status = 1
+
+    def __init__(self, task: str) -> None:
+        shown = task[:8]
+        hint = f"'git pog show {shown}' shows it as it is now, 'git pog claim {shown}' accepts that"
+        super().__init__(f"task '{task}' was amended after you claimed it", hint)
+        self.task = task
 
 
 class TaskEnded(PogError):

@@ -189,10 +189,14 @@ class Defined(Event, frozen=True, kw_only=True, tag="defined"):
 
 
 class Claimed(Event, frozen=True, kw_only=True, tag="claimed"):
-    """An actor accepts one definition."""
+    """An actor accepts one definition. A `releases` link names a claim whose place this one takes.
+
+    `holder` is somebody to whom the actor gives the task: until that one claims it too, it is known by name alone.
+    """
 
     definition_id: BlobId | None = None
     lease_until: int | None = None
+    holder: Actor | None = None
 
 
 class Released(Event, frozen=True, kw_only=True, tag="released"):

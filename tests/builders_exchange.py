@@ -20,8 +20,9 @@ from pogstore.store.store import Store, open_store
 from pogstore.store.transport import Remote
 from pogstore.sync import FetchReport, PullReport, PushReport, RefOutcome
 from pogstore.work import setup, tasks
+from pogstore.work.acts import By
 from pogstore.work.intake import take
-from pogstore.work.tasks import By, new_task_id
+from pogstore.work.tasks import new_task_id
 from tests.conftest import SECOND, STARTED, Repo
 
 ADA = Actor(type="human", name="Ada")

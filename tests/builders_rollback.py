@@ -20,7 +20,8 @@ from pogstore.store.batch import Batch
 from pogstore.store.content import path_of
 from pogstore.store.store import Store, open_store
 from pogstore.work import setup, tasks
-from pogstore.work.tasks import By, new_task_id
+from pogstore.work.acts import By
+from pogstore.work.tasks import new_task_id
 from pogstore.work.writer import read_version
 from tests.builders_templates import put
 from tests.conftest import SECOND, STARTED, Repo

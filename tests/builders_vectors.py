@@ -304,6 +304,15 @@ def of_structs(ids: Ids) -> dict[str, tuple[tuple[str, ...], Callable[..., Event
             Stepped,
             {"tool": "Bash", "class_": "shell", "changes": (NEW,), "part": Slice(n=2, of=2)},
         ),
+        "handed": (
+            ("claimed",),
+            Claimed,
+            {
+                "definition_id": blob(1),
+                "holder": Actor(type="agent", name="codex"),
+                "links": (Link(rel="releases", event=ids.get("claimed")),),
+            },
+        ),
     }  # fmt: skip
 
 

@@ -315,7 +315,7 @@ def _own_fields(kind: str) -> dict[str, SearchStrategy[Any]]:
     claims = {"definition_id": maybe(blob_ids()), "lease_until": maybe(naturals())}
     fields: dict[str, dict[str, SearchStrategy[Any]]] = {
         "defined": {"definition": texts()},
-        "claimed": claims,
+        "claimed": claims | {"holder": maybe(actors())},
         "released": claims,
         "moved": {"status": st.sampled_from((*STATUSES, "todo")), "reason": public, "outcome": public},
         "checked": {"item": naturals(20), "done": st.booleans(), "definition_id": maybe(blob_ids())},
@@ -414,7 +414,7 @@ def contested() -> SearchStrategy[Event]:
     steps = events("stepped", "ran", call_id=st.sampled_from((None, "c1", "c2")), **pools)
     return st.one_of(
         events("moved", status=st.sampled_from(STATUSES), **pools),
-        events("claimed", definition_id=maybe(blobs), **pools),
+        events("claimed", definition_id=maybe(blobs), holder=st.sampled_from((None, None, *CREW)), **pools),
         events("released", definition_id=maybe(blobs), **pools),
         events("checked", definition_id=maybe(blobs), item=st.integers(0, 2), **pools),
         events("defined", definition=st.builds(Text, blob=blobs, size=st.just(1), class_=st.just("content")), **pools),
@@ -427,7 +427,7 @@ def chains(draw: DrawFn, bodies: SearchStrategy[Event] | None = None, most: int 
     """The events of one task: a DAG with valid clocks, parents before children.
 
     A parent is an earlier event; some events rest on all heads, as those do that a clone writes after a fetch. Some
-    `released` events name an earlier claim.
+    `released` and `claimed` events name an earlier claim.
     """
     bodies = events() if bodies is None else bodies
     chain: dict[EventId, Sealed] = {}
@@ -436,7 +436,7 @@ def chains(draw: DrawFn, bodies: SearchStrategy[Event] | None = None, most: int 
         clock = 1 + max((chain[parent].event.clock for parent in parents), default=0) + draw(st.sampled_from((0, 0, 2)))
         event = replace(body, task=TASK, parents=parents, clock=clock)
         claims = [known.event_id for known in chain.values() if isinstance(known.event, Claimed)]
-        if isinstance(event, Released) and claims and draw(st.booleans()):
+        if isinstance(event, Released | Claimed) and claims and draw(st.booleans()):
             event = replace(event, links=(Link(rel="releases", event=draw(st.sampled_from(claims))),))
         sealed = seal(event)
         chain.setdefault(sealed.event_id, sealed)

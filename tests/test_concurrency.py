@@ -1,7 +1,7 @@
 """Several writers at once: nothing is lost, one line of events, one winner of a claim (PC-40, SC-10 to SC-12, UC-1).
 
-`POG_RACES=1000` makes the races as many as the design asks for; the tests run 100 of them by default, and one
-twentieth as many through the command.
+`POG_RACES=1000` makes the races as many as the design asks for; by default the tests run 100 of them for a task that
+all name, ten for the next one that is ready, and a few through the commands.
 """
 
 import multiprocessing
@@ -21,12 +21,13 @@ import pytest
 
 from pogstore import state
 from pogstore.errors import AlreadyClaimed
+from pogstore.history.tasks import ready
 from pogstore.model import Actor, Definition, Sealed, TaskId
 from pogstore.store.refs import task_ref
 from pogstore.store.store import Store, open_store
 from pogstore.store.upkeep import MOST_PACKS
-from pogstore.work import tasks
-from pogstore.work.tasks import By
+from pogstore.work import acts, claims, tasks
+from pogstore.work.acts import By
 from tests.builders_store import TASK, append, links, noted, opened
 from tests.conftest import STARTED, Pog, Repo
 
@@ -34,6 +35,11 @@ PROCESSES = 8
 WORK_TREES = 4
 APPENDS = 60
 RACES = int(os.environ.get("POG_RACES", "100"))
+NEXT_RACES = int(os.environ.get("POG_RACES", "10"))
+OFFERED = 5
+"""Tasks that are ready when a race for the next one begins: not enough for all."""
+TOGETHER = 50
+"""Such races in one repository, so that the tasks that were given away do not fill it."""
 PATIENCE = 600
 DRAINERS, DRAINS, STEPS = 4, 15, 4
 
@@ -81,12 +87,28 @@ def racer(
     for task in wanted:
         start.wait(PATIENCE)
         try:
-            tasks.claim(store, task, by)
+            claims.claim(store, task, by)
             told.append(Claim(True, f"agent-{number}"))
         except AlreadyClaimed as fault:
             told.append(Claim(False, fault.holder))
     store.close()
     done.put((number, told))
+
+
+def taker(place: str, number: int, races: int, start: Barrier, done: "Queue[tuple[int, list[TaskId | None]]]") -> None:
+    """Takes the next ready task, race after race; two racers at a time are the same to all others."""
+    store = open_store(place)
+    by = By(actor=Actor(type="agent", name=f"agent-{number // 2}"), time=STARTED)
+    got: list[TaskId | None] = []
+    for _ in range(races):
+        start.wait(PATIENCE)
+        if number == 0:
+            defined(store, OFFERED)
+        start.wait(PATIENCE)
+        taken = claims.claim_first(store, lambda: [line.task for line in ready(store, STARTED, by.actor)], by)
+        got.append(taken.event.task if taken else None)
+    store.close()
+    done.put((number, got))
 
 
 @contextmanager
@@ -112,7 +134,7 @@ def packing(repo: Repo) -> Iterator[list[int]]:
 def defined(store: Store, count: int) -> list[TaskId]:
     """Makes tasks that nobody has claimed."""
     by = By(actor=Actor(type="human", name="ada"), time=STARTED)
-    made = [tasks.new_task_id(STARTED + number * 1000, number) for number in range(count)]
+    made = [tasks.new_task_id(STARTED + number * 1000, int.from_bytes(os.urandom(9))) for number in range(count)]
     for task in made:
         tasks.define(store, task, Definition(title="race"), by)
     return made
@@ -211,12 +233,40 @@ def test_eight_way_claims_have_one_winner_each(repo: Repo) -> None:
         won = [number for number in told if told[number][race].won]
         assert len(won) == 1, f"race {race}: {won}"
         assert {told[number][race].holder for number in told} == {f"agent-{won[0]}"}
-        held = state.holder(tasks.read_state(store, task), STARTED)
+        held = state.holder(acts.read_state(store, task), STARTED)
         assert held is not None
         assert held.actor.name == f"agent-{won[0]}"
         assert [kind for kind in kinds(store, task) if kind == "Claimed"] == ["Claimed"]
         winners[f"agent-{won[0]}"] += 1
     assert len(winners) > 1, "a race that always has the same winner is none"
+    store.close()
+
+
+@pytest.mark.parametrize("first", range(0, NEXT_RACES, TOGETHER))
+def test_no_task_is_given_to_two_that_ask_for_the_next(repo: Repo, first: int) -> None:
+    """UC-2: eight take the next task at once; each gets another one, and who comes too late is told so."""
+    races = min(TOGETHER, NEXT_RACES - first)
+    store = opened(repo)
+    start, done = spawned.Barrier(PROCESSES), spawned.Queue()
+    takers = [
+        spawned.Process(target=taker, args=(str(repo.path), number, races, start, done)) for number in range(PROCESSES)
+    ]
+    for process in takers:
+        process.start()
+    got = dict(done.get(timeout=PATIENCE) for _ in takers)
+    for process in takers:
+        process.join()
+    given = [task for number in got for task in got[number] if task is not None]
+    assert len(given) == len(set(given)) == races * OFFERED
+    assert set(given) == set(store.tasks())
+    for race in range(races):
+        assert len([number for number in got if got[number][race] is not None]) == OFFERED, f"race {first + race}"
+    for number, tasks_of in got.items():
+        for task in filter(None, tasks_of):
+            held = state.holder(acts.read_state(store, task), STARTED)
+            assert held is not None
+            assert held.actor.name == f"agent-{number // 2}"
+            assert [kind for kind in kinds(store, task) if kind == "Claimed"] == ["Claimed"]
     store.close()
 
 
@@ -247,3 +297,24 @@ def test_eight_commands_have_one_winner(repo: Repo, pog: Pog, race: int) -> None
     winner = f"agent-{statuses.index(0)}"
     for status, (_, errors) in zip(statuses, said, strict=True):
         assert status == 0 or errors.startswith(f"error: task '{task}' is claimed by '{winner}'"), errors
+
+
+def test_eight_commands_get_eight_tasks(repo: Repo, pog: Pog) -> None:
+    """UC-2: exit status 0 and a task of its own for as many as there are tasks, 1 for the rest."""
+    pog("init")
+    made = {pog("new", f"task {number}", "--json").json["task"] for number in range(OFFERED)}
+    commands = [
+        subprocess.Popen(
+            ["git", "pog", "next", "--claim"],
+            cwd=repo.path,
+            env={**os.environ, "POG_NOW": str(STARTED)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(PROCESSES)
+    ]
+    said = [command.communicate(timeout=PATIENCE) for command in commands]
+    assert sorted(command.returncode for command in commands) == [0] * OFFERED + [1] * (PROCESSES - OFFERED), said
+    assert {out.split()[0] for out, _ in said if out} == made
+    assert {errors for out, errors in said if not out} == {"no task is ready\n"}

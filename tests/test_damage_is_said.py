@@ -16,8 +16,8 @@ from pogstore.store.carrier import parents_of
 from pogstore.store.loose import read_loose
 from pogstore.store.refs import CONTENT, TASKS
 from pogstore.store.store import Store
-from pogstore.work import tasks
-from pogstore.work.tasks import By
+from pogstore.work import acts, tasks
+from pogstore.work.acts import By
 from tests.conftest import STARTED, Pog, Repo
 from tests.history.stores import ADA, OTHER, TASK, content_oids, enabled, flipped, loose_file, tip
 
@@ -72,7 +72,7 @@ def test_a_task_whose_events_are_damaged_says_so(repo: Repo, store: Store, harm:
     lines = summaries(store)
     assert [line.task for line in lines] == [TASK, OTHER]
     assert (lines[0].status, lines[1]) == ("damaged", whole)
-    assert [line.task for line in ready(store)] == [OTHER]
+    assert [line.task for line in ready(store, STARTED)] == [OTHER]
     with pytest.raises(ObjectDamaged, match=TASKS + TASK):
         check_whole(lines)
     check_whole(lines[1:])
@@ -100,7 +100,7 @@ def test_a_lost_title_is_said_and_not_kept(repo: Repo, store: Store) -> None:
     assert line.status == "pending"
     assert CONTENT + TASK in str(line.damaged)
     with pytest.raises(ObjectDamaged, match=CONTENT + TASK):
-        store.find_text(tasks.read_state(store, TASK).definition)
+        store.find_text(acts.read_state(store, TASK).definition)
     assert summary(store, OTHER).damaged is None
     path.write_bytes(data)
     assert summary(store, TASK).title == "the damaged one"

@@ -20,7 +20,7 @@ from pogstore.store.batch import Batch
 from pogstore.store.carrier import _HIDDEN
 from pogstore.store.store import Store, open_store
 from pogstore.work import tasks
-from pogstore.work.tasks import By
+from pogstore.work.acts import By
 from tests.conftest import SECOND, STARTED, Repo
 from tests.test_transcripts import steps
 

@@ -21,9 +21,9 @@ from pogstore.store import content
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.store.store import Store
 from pogstore.work import intake
+from pogstore.work.acts import By
 from pogstore.work.held import Held, path_of
 from pogstore.work.recorded import Recorded
-from pogstore.work.tasks import By
 
 _COMPARED = ("edit", "read")
 """The classes of tools that change no more than the files they name."""

@@ -23,9 +23,10 @@ from pogstore.history.names import Named
 from pogstore.model import Actor, Sealed, TaskId
 from pogstore.store import gitcli
 from pogstore.store.store import Store, open_store
-from pogstore.work import active, tasks
+from pogstore.work import active, claims
 from pogstore.work.actors import actor_by
-from pogstore.work.tasks import By, new_task_id
+from pogstore.work.acts import By
+from pogstore.work.tasks import new_task_id
 
 _R = TypeVar("_R")
 _PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES")
@@ -83,10 +84,15 @@ class Env:
         return active.worktree_id(self.store.layout) if self.store.enabled else None
 
     @cached_property
+    def time(self) -> int:
+        """The time of this command, in µs since the epoch."""
+        return now()
+
+    @cached_property
     def by(self) -> By:
         """Who acts, now, here; raises `RefusedByPolicy` where nothing may be recorded."""
         self.refuse_if_disabled()
-        return By(actor=self.actor, time=now(), offset=time.localtime().tm_gmtoff // 60, worktree=self.worktree)
+        return By(actor=self.actor, time=self.time, offset=time.localtime().tm_gmtoff // 60, worktree=self.worktree)
 
     def refuse_if_disabled(self) -> None:
         """Raises `RefusedByPolicy` while `POG_DISABLE` is set: then nothing is recorded (case PC-124)."""
@@ -100,6 +106,13 @@ class Env:
         Raises `BadInput` for a person whom git does not know: nobody could answer for what is recorded.
         """
         return actor_by(self._actor_name(), os.environ, self._settings)
+
+    def find_actor(self) -> Actor | None:
+        """Returns who acts; nothing for a person whom git does not know."""
+        try:
+            return self.actor
+        except BadInput:
+            return None
 
     def _actor_name(self) -> str | None:
         """Returns whom `--as` or else `POG_ACTOR` names; an empty name is refused, lest an agent pass for a person."""
@@ -124,9 +137,9 @@ class Env:
         """Returns the task or event that a name means."""
         return names.resolve(self.store, name, self.active)
 
-    def start(self, task: TaskId) -> list[Sealed]:
+    def start(self, task: TaskId, lease_until: int | None = None) -> list[Sealed]:
         """Claims a task, moves it to `in_progress` and makes it the active one of this work tree."""
-        written = tasks.start(self.store, task, self.by)
+        written = claims.start(self.store, task, self.by, lease_until=lease_until)
         active.set_active(self.store.layout, task)
         return written
 

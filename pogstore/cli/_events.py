@@ -8,7 +8,20 @@ from pogstore.cli._missing import during, lacks, lacks_shortly
 from pogstore.cli._render import path_text, safe, short_who, when, who
 from pogstore.cli._values import kind_name
 from pogstore.errors import NotFound, ObjectDamaged
-from pogstore.model import Change, Checked, Committed, Defined, Noted, Oid, Opaque, Sealed, Side, Text
+from pogstore.model import (
+    Change,
+    Checked,
+    Claimed,
+    Committed,
+    Defined,
+    Noted,
+    Oid,
+    Opaque,
+    Released,
+    Sealed,
+    Side,
+    Text,
+)
 from pogstore.store.store import Store
 
 SHORT = 10
@@ -45,6 +58,8 @@ def gist(store: Store, sealed: Sealed) -> str:
         return f"item {event.item + 1}" + ("" if event.done else " not done")
     if isinstance(event, Committed):
         return _subject(store, event) or ""
+    if isinstance(event, Claimed | Released):
+        return _handed(store, event)
     names = [getattr(event, name, None) for name in ("definition", "text", "outcome", "reason")]
     text = next((name for name in names if isinstance(name, Text)), None)
     try:
@@ -57,6 +72,16 @@ def gist(store: Store, sealed: Sealed) -> str:
         said = _of_hook(said)
     first = (said or "").strip().split("\n", 1)[0]
     return first if len(first) <= GIST else first[: GIST - 1] + "…"
+
+
+def _handed(store: Store, event: Claimed | Released) -> str:
+    """Returns to whom a task was given, and whose claims end by that, if they are not the actor's own."""
+    holder = event.holder if isinstance(event, Claimed) else None
+    ended = store.standing(link.event for link in event.links if link.rel == "releases" and link.event).values()
+    before = [getattr(claim.event, "holder", None) or claim.event.actor for claim in ended]
+    names = [short_who(actor) for actor in before if actor not in (event.actor, holder)]
+    words = [f"for {short_who(holder)}"] if holder else []
+    return " ".join([*words, *([f"after {', '.join(dict.fromkeys(names))}"] if names else [])])
 
 
 def _title(definition: str) -> str:

@@ -118,6 +118,12 @@ def task_argument(function: _F) -> _F:
     return click.argument("task", default="@", metavar="[TASK]")(function)
 
 
+def tag_option(function: _F) -> _F:
+    """Adds `--tag`, several times."""
+    text = "Only tasks with this tag; with each, if given several times."
+    return click.option("--tag", multiple=True, metavar="TAG", help=text)(function)
+
+
 def task_option(function: _F) -> _F:
     """Adds `--task`, by default the active one."""
     return click.option("--task", default="@", metavar="TASK", help="The task; by default the active one.")(function)

@@ -7,16 +7,17 @@
 from collections.abc import Mapping
 
 EVENT = "{id, task, kind, clock, time, actor?, v, …}"
+_CLAIM = "{event_id, actor, over, outdated, given_by?, worktree?, definition_id?, lease_until?}"
 _LINE = (
-    "{task, title, status, category, priority, tags, aliases, claimed_by, events, first_time, last_time, "
-    "incomplete?, damaged?}"
+    "task, title, status, category, priority, tags, aliases, claimed_by, events, first_time, last_time, "
+    f"claims: [{_CLAIM}], incomplete?, damaged?"
 )
 TASK = (
     "{task, title, status, intent?, description?, category?, priority?, tags?, checklist?: [{text, done, …}], inputs?, "
     "context_files?, related_files?, estimate_minutes?, issue?, aliases?, extra?, "
     "scope?: {allow?, deny?}, commands?: {allow?, deny?}, "
     "budget?: {tokens?, cost_micro_usd?, minutes?, changed_lines?}, checks?, approvals?, "
-    "links: [{rel, task?, event?, commit?}], claims: [{event_id, actor, …}], conflicted, "
+    "links: [{rel, task?, event?, commit?}], claims: [" + _CLAIM + "], conflicted, "
     "reviews: [{event_id, actor, verdict, …}], reason, outcome, first_time, last_time, event_count, "
     "flagged: [{event, reason}], incomplete?, events?: [" + EVENT + "]}"
 )
@@ -49,8 +50,9 @@ SHAPES: Mapping[str, str] = {
     "help": "[{command, section, help}] | {command, usage, help, options: [{names, value, help}], exits, commands?}",
     "new": TASK,
     "edit": TASK,
-    "list": f"[{_LINE}]",
-    "ready": f"[{_LINE}]",
+    "list": f"[{{{_LINE}}}]",
+    "ready": f"[{{{_LINE}}}]",
+    "next": f"{{{_LINE}, claim?: {EVENT}}} | null",
     "show": TASK + " | {id, task, kind, clock, time, actor?, v, texts, …}",
     "share": "{task, title, event}",
     "local": "{task, local, changed, seen_at} | [TASK_ID]",
@@ -68,7 +70,8 @@ SHAPES: Mapping[str, str] = {
     "done": EVENT,
     "cancel": EVENT,
     "status": (
-        "{enabled, active: {task, title, status} | null, tasks, pending, closed, faults: [{ref, reason}], paused, "
+        "{enabled, active: {task, title, status, claims: [" + _CLAIM + "]} | null, tasks, pending, closed, "
+        "faults: [{ref, reason}], paused, "
         "losses: [{reason, times, last}], new_losses, gaps: [{reason, coverage, steps, last}], set_aside: [FILE], "
         "hooks: [{agent, scope, path, exact}], interrupted: {verb, files} | null}"
     ),

@@ -22,6 +22,7 @@ PORCELAIN: Mapping[str, Section] = {
         "edit": "Amend the definition of a task; what is not named stays as it is",
         "list": "List the tasks that are open, the last changed first",
         "ready": "List the tasks on which work may begin, the most urgent first",
+        "next": "Name the task to work on next: the first of those that 'git pog ready' lists",
         "show": "Show a task, or an event with its texts",
         "share": "Let a task leave this repository, with its title and intent",
         "local": "Keep a task in this repository: no push takes it along",

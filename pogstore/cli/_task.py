@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from pogstore.cli._claims import claim_words
 from pogstore.cli._events import text_lines
-from pogstore.cli._render import counted, safe, short_who, when
+from pogstore.cli._render import counted, safe, short_who
 from pogstore.cli._values import Value
 from pogstore.history.tasks import Summary
 from pogstore.model import Link, TaskId
-from pogstore.state import Claim, TaskState
+from pogstore.state import TaskState
 
 _LABEL = 12
 _WORDS = ("category", "priority", "issue")
@@ -17,11 +18,13 @@ _BUDGET = {"tokens": "tokens", "minutes": "minutes", "changed_lines": "changed l
 _RELATIONS = {"parent": "Parent", "depends_on": "Depends on", "blocks": "Blocks", "derived_from": "Derived from"}
 
 
-def render_task(value: Value, now: TaskState, others: Mapping[TaskId, Summary], events: Sequence[str]) -> Iterator[str]:
-    """Yields the lines of a task: `value` is what `--json` says of it, `others` are the tasks that it is linked to."""
+def render_task(
+    value: Value, now: TaskState, others: Mapping[TaskId, Summary], at: int, events: Sequence[str]
+) -> Iterator[str]:
+    """Yields the lines of a task at a time: `value` is what `--json` says of it, `others` the tasks it is linked to."""
     yield f"task {now.task}"
     yield from _field("Title", safe(str(value["title"])))
-    yield from _field("Status", _status(value, now))
+    yield from _field("Status", _status(value, now, at))
     yield from _plain_fields(value)
     for link in now.links:
         yield from _field(_RELATIONS.get(link.rel, link.rel.capitalize()), _target(link, others))
@@ -40,17 +43,13 @@ def _field(label: str, text: str) -> Iterator[str]:
     yield f"{safe(label) + ':':{_LABEL}} {text}"
 
 
-def _status(value: Value, now: TaskState) -> str:
+def _status(value: Value, now: TaskState, at: int) -> str:
     status = safe(str(value["status"]))
     reason = value.get("reason")
     if reason:
         status += f" ({safe(str(reason).strip())})"
-    return "; ".join([status, *map(_claim, now.claims if not now.ended else ())])
-
-
-def _claim(claim: Claim) -> str:
-    until = f" until {when(claim.lease_until)[:16]}" if claim.lease_until else ""
-    return f"claimed by {short_who(claim.actor)}{until}"
+    claims = now.claims if not now.ended else ()
+    return "; ".join([status, *(claim_words(claim, now.definition_id, at) for claim in claims)])
 
 
 def _plain_fields(value: Value) -> Iterator[str]:

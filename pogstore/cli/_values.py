@@ -4,19 +4,20 @@ import msgspec
 
 from pogstore import codec
 from pogstore.history.tasks import UNTITLED, Summary, find_definition
-from pogstore.model import ChecklistItem, Defined, Definition, Extra, Opaque, Sealed, TaskId, Text, kind_of
-from pogstore.state import TaskState
+from pogstore.model import BlobId, ChecklistItem, Defined, Definition, Extra, Opaque, Sealed, TaskId, Text, kind_of
+from pogstore.state import Claim, TaskState, is_outdated, is_over
 from pogstore.store.store import Store
 
 Value = dict[str, object]
 
 
-def task_line(line: Summary) -> Value:
-    """Returns what `list` says of a task."""
+def task_line(line: Summary, now: int) -> Value:
+    """Returns what `list` says of a task at a time (µs)."""
     value: Value = {"task": line.task, "title": line.title, "status": line.status}
     rest = msgspec.to_builtins(line)
     for name in ("category", "priority", "tags", "aliases", "claimed_by", "events", "first_time", "last_time"):
         value[name] = rest[name]
+    value["claims"] = [claim_value(claim, line.definition_id, now) for claim in line.claims]
     if line.incomplete:
         value["incomplete"] = line.incomplete
     if line.damaged:
@@ -24,8 +25,14 @@ def task_line(line: Summary) -> Value:
     return value
 
 
-def task_value(store: Store, task: TaskId, now: TaskState) -> Value:
-    """Returns everything about a task but its events."""
+def claim_value(claim: Claim, definition_id: BlobId | None, now: int) -> Value:
+    """Returns a claim, with whether its lease is over and whether the task was amended since."""
+    told: Value = {"over": is_over(claim, now), "outdated": is_outdated(claim, definition_id)}
+    return {name: value for name, value in msgspec.to_builtins(claim).items() if value is not None} | told
+
+
+def task_value(store: Store, task: TaskId, now: TaskState, at: int) -> Value:
+    """Returns everything about a task at a time (µs) but its events."""
     definition = find_definition(store, now)
     value: Value = {
         "task": task,
@@ -36,7 +43,7 @@ def task_value(store: Store, task: TaskId, now: TaskState) -> Value:
         value |= definition_value(definition, now)
     value |= {
         "links": [msgspec.to_builtins(link) for link in now.links],
-        "claims": [msgspec.to_builtins(claim) for claim in now.claims],
+        "claims": [claim_value(claim, now.definition_id, at) for claim in now.claims],
         "conflicted": now.conflicted,
         "reviews": _reviews(store, task, now),
         "reason": store.find_text(now.reason),

@@ -5,15 +5,16 @@ from pogstore.cli._events import event_line
 from pogstore.cli._render import echo, echo_json, tell
 from pogstore.cli._values import event_value
 from pogstore.model import Sealed, TaskId
+from pogstore.store.store import Store
 from pogstore.work import active, tasks
 
 
-def show_written(written: Sealed, as_json: bool) -> None:
-    """Prints the event that was written: in one line, or as `log --json` shows it."""
+def show_written(written: Sealed, as_json: bool, store: Store | None = None) -> None:
+    """Prints the event that was written: in one line, with a store with what it says, or as `log --json` shows it."""
     if as_json:
         echo_json(event_value(written))
     else:
-        echo(event_line(written))
+        echo(event_line(written, store))
 
 
 def move_task(

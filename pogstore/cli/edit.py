@@ -6,12 +6,12 @@ from msgspec.structs import replace
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._contract import contract_options, defined
 from pogstore.cli._options import as_option, json_option, pog_command, said, task_argument
-from pogstore.cli._render import echo, echo_json, safe
+from pogstore.cli._render import echo, echo_json, safe, short_who, tell
 from pogstore.cli._values import task_value
 from pogstore.errors import NotFound
 from pogstore.history.tasks import UNTITLED, find_definition, read_state, summary
 from pogstore.model import Definition, TaskId
-from pogstore.state import TaskState
+from pogstore.state import TaskState, is_outdated
 from pogstore.work import tasks
 
 
@@ -26,14 +26,18 @@ def command(env: Env, task: str, title: str | None, as_json: bool, **contract: o
     """Amend the definition of a task; what is not named stays as it is.
 
     A list that is named is replaced, and an empty value takes a field away: --tag ''. Whoever has claimed the old
-    definition has to claim again.
+    definition has to claim again, but for you, who know what you amend.
     """
     if title is None and all(value is None or value == () for value in contract.values()):
         raise click.UsageError("nothing to amend; say what is to change")
     found = env.task(task)
     _amend(env, found, title, contract)
+    now = read_state(env.store, found)
+    for claim in now.claims:
+        if is_outdated(claim, now.definition_id):
+            tell(f"warning: {short_who(claim.actor)} has claimed it as it was before, and has to claim it again")
     if as_json:
-        echo_json(task_value(env.store, found, read_state(env.store, found)))
+        echo_json(task_value(env.store, found, now, env.time))
         return
     echo(f"{found} {safe(summary(env.store, found).title)}")
 

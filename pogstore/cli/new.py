@@ -38,7 +38,7 @@ def command(env: Env, title: str, key: str | None, start: bool, as_json: bool, *
     if start:
         env.start(task)
     if as_json:
-        echo_json(task_value(env.store, task, read_state(env.store, task)))
+        echo_json(task_value(env.store, task, read_state(env.store, task), env.time))
         return
     echo(f"{task} {safe(summary(env.store, task).title)}")
 

@@ -47,7 +47,7 @@ def _show_event(env: Env, event_id: EventId, as_json: bool) -> None:
 
 def _show_task(env: Env, task: TaskId, every: bool, as_json: bool) -> None:
     now = read_state(env.store, task)
-    value = task_value(env.store, task, now)
+    value = task_value(env.store, task, now, env.time)
     events = env.store.events(task)
     if as_json:
         echo_json(value | ({"events": [event_value(sealed) for sealed in events]} if every else {}))
@@ -55,4 +55,4 @@ def _show_task(env: Env, task: TaskId, every: bool, as_json: bool) -> None:
     linked = {link.task for link in now.links if link.task}
     others = {line.task: line for line in summaries(env.store, linked & set(env.store.tasks()))}
     shown = events if every else events[-LAST:]
-    env.page(render_task(value, now, others, [event_line(sealed, env.store) for sealed in shown]))
+    env.page(render_task(value, now, others, env.time, [event_line(sealed, env.store) for sealed in shown]))

@@ -7,10 +7,12 @@ from typing import NamedTuple
 import click
 
 from pogstore.cli import _draining, _interrupted, _missing
+from pogstore.cli._claims import troubles
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._installed import Hooks, installed
 from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import counted, echo, echo_json, safe, tell
+from pogstore.cli._values import task_line
 from pogstore.errors import NotFound
 from pogstore.history.names import shortest
 from pogstore.history.tasks import Summary, summaries, summary
@@ -62,7 +64,8 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
     if as_json:
         echo_json({
             "enabled": env.store.enabled,
-            "active": {"task": active.task, "title": active.title, "status": active.status} if active else None,
+            "active": {"task": active.task, "title": active.title, "status": active.status,
+                       "claims": task_line(active, env.time)["claims"]} if active else None,
             "tasks": dict(sorted(counts.items())),
             "pending": capture.pending,
             "closed": capture.closed,
@@ -103,6 +106,8 @@ def _show(env: Env, active: Summary | None, counts: Mapping[str, int]) -> None:
     else:
         short = shortest(list(env.store.tasks()), active.task)
         echo(f"on {short} {safe(active.title)} [{safe(active.status)}]")
+        for line in troubles(active, env.time):
+            echo(f"  {line}")
     order = [*STATUSES, *sorted(counts.keys() - set(STATUSES))]
     parts = ", ".join(f"{counts[status]} {safe(status)}" for status in order if status in counts)
     total = sum(counts.values())

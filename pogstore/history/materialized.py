@@ -22,9 +22,9 @@ from pogstore.history.takeout import DIFF, WITHOUT_LINES
 from pogstore.model import EventId, Path, RolledBack
 from pogstore.store.content import path_bytes, path_of
 from pogstore.store.store import Store
+from pogstore.work.acts import By
 from pogstore.work.conversion import Conversion
 from pogstore.work.paths import check_path
-from pogstore.work.tasks import By
 from pogstore.work.writer import Write, apply, read_version
 
 MANIFEST = "manifest.json"

@@ -36,9 +36,9 @@ from pogstore.store.lock import WAIT
 from pogstore.store.refs import content_ref, task_ref
 from pogstore.store.store import Store
 from pogstore.work import journal
+from pogstore.work.acts import By
 from pogstore.work.intake import PART_CHANGES
 from pogstore.work.journal import VERSION, Begun, Journal, Told
-from pogstore.work.tasks import By
 from pogstore.work.writer import Progress, applied, untold
 
 KINDS = ("rolled_back", "restored", "replayed")

@@ -14,7 +14,7 @@ from pogstore.model import EventId, Link, Noted, Sealed
 from pogstore.store import rows
 from pogstore.store.store import Store
 from pogstore.work import tasks
-from pogstore.work.tasks import By
+from pogstore.work.acts import By
 
 TOPIC = "point"
 MARKS = "marks"

@@ -18,12 +18,12 @@ from pogstore.model import FORMAT, EventId, Outcome, Ran, Replayed, Sealed, Side
 from pogstore.store.content import path_bytes
 from pogstore.store.store import Store
 from pogstore.work import begun, environment
+from pogstore.work.acts import By
 from pogstore.work.arguments import argv_of
 from pogstore.work.freshtree import FreshTree, fresh_tree, refuse_inside, scratch
 from pogstore.work.paths import check_relative
 from pogstore.work.process import Finished, execute, signals_passed_on
 from pogstore.work.rooted import read_version
-from pogstore.work.tasks import By
 
 STRATEGY = "exec"
 SAME, DIFFERS, MISSING = "same", "differs", "missing"

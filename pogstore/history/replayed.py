@@ -20,7 +20,7 @@ from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
-from pogstore.work.tasks import By
+from pogstore.work.acts import By
 
 EFFECTS = "effects"
 MADE = "made"

@@ -23,7 +23,7 @@ from pogstore.store.lock import locked
 from pogstore.store.newtree import Entry, GitTree
 from pogstore.store.store import Store
 from pogstore.work.actors import IDENTIFY
-from pogstore.work.tasks import By
+from pogstore.work.acts import By
 
 HEADS = "refs/heads/"
 AT_ONCE = 64 << 20

@@ -20,9 +20,9 @@ from pogstore.model import Oid, Sealed
 from pogstore.store.content import path_of
 from pogstore.store.newtree import Entry, GitTree
 from pogstore.store.store import MAX_CONTENT, Store
+from pogstore.work.acts import By
 from pogstore.work.conversion import Conversion
 from pogstore.work.paths import check_path
-from pogstore.work.tasks import By
 from pogstore.work.writer import TEMPORARY, Write, apply, read_version
 
 AT_ONCE = 16 << 20

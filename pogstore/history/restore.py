@@ -22,8 +22,8 @@ from pogstore.model import BlobId, Redacted, Restored, Sealed, Side
 from pogstore.store.content import blob_id, path_bytes, path_of
 from pogstore.store.pathspec import matching
 from pogstore.store.store import Store
+from pogstore.work.acts import By
 from pogstore.work.paths import check_path, misspelling
-from pogstore.work.tasks import By
 from pogstore.work.writer import Write
 
 POINT, BEFORE = "point", "before"

@@ -15,7 +15,7 @@ from pogstore.history.plans import Cascade, Done, Obstacle, Plan, Terms
 from pogstore.history.targets import Names, Order, asked_for, changes_of, is_uncovered, whole_event
 from pogstore.model import EventId, Restored, RolledBack, Sealed
 from pogstore.store.store import Store
-from pogstore.work.tasks import By
+from pogstore.work.acts import By
 
 __all__ = ["apply_rollback", "apply_undo", "plan_rollback", "plan_undo"]
 

@@ -6,15 +6,15 @@ import msgspec
 
 from pogstore import codec, state
 from pogstore.errors import NotCanonical, NotFound, ObjectDamaged
-from pogstore.model import Definition, Link, Oid, TaskId
-from pogstore.state import TaskState
+from pogstore.model import Actor, BlobId, Definition, Link, Oid, TaskId
+from pogstore.state import Claim, TaskState
 from pogstore.store import rows
 from pogstore.store.refs import content_ref, task_ref
 from pogstore.store.store import Store
 
 UNTITLED = "untitled session"
 DAMAGED = "damaged"
-MEMO = "task-summary-3"
+MEMO = "task-summary-4"
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +31,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     claimed_by: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    definition_id: BlobId | None = None
+    given_back: bool = False
+    """Whether somebody has begun it and nobody holds it any more."""
     actors: tuple[str, ...] = ()
     first_time: int = 0
     last_time: int = 0
@@ -130,6 +134,9 @@ def _summary(store: Store, task: TaskId) -> Summary:
         aliases=definition.aliases if definition else (),
         links=now.links,
         claimed_by=tuple(held.actor.name or held.actor.type for held in now.claims),
+        claims=now.claims,
+        definition_id=now.definition_id,
+        given_back=now.status == "in_progress" and bool(now.claimants) and not now.claims,
         actors=tuple(dict.fromkeys(actor.name or actor.type for actor in now.actors if actor.type != "unknown")),
         first_time=now.first_time or 0,
         last_time=now.last_time or 0,
@@ -139,12 +146,17 @@ def _summary(store: Store, task: TaskId) -> Summary:
     )
 
 
-def is_ready(line: Summary, by_task: dict[TaskId, Summary]) -> bool:
-    """Says whether work may begin: pending or planned, claimed by nobody, everything it depends on completed.
+def is_ready(line: Summary, by_task: Mapping[TaskId, Summary], now: int, actor: Actor | None = None) -> bool:
+    """Says whether work may begin, or go on: nobody holds it at a time (µs), everything it depends on is completed.
 
-    Never for a session of an agent, which is the record of work and no offer of it: its definition is private.
+    A task that was begun is ready once it was given back or the lease of its claim has ended. What was given to an
+    actor by name is ready for that one. Never for a session of an agent, which is the record of work and no offer of
+    it: its definition is private.
     """
-    if line.private or line.status not in ("pending", "in_design", "in_planning") or line.claimed_by:
+    begun = line.status == "in_progress" and (line.given_back or bool(line.claims))
+    if line.private or line.damaged or not (begun or line.status in ("pending", "in_design", "in_planning")):
+        return False
+    if not all(state.is_over(held, now) or _is_given(held, actor) for held in line.claims):
         return False
     needed = {link.task for link in line.links if link.rel == "depends_on" and link.task}
     needed |= {
@@ -156,11 +168,19 @@ def is_ready(line: Summary, by_task: dict[TaskId, Summary]) -> bool:
     return all(task in by_task and by_task[task].status == "completed" for task in needed)
 
 
-def ready(store: Store) -> list[Summary]:
-    """Returns the tasks on which work may begin: the urgent ones first, then the older ones."""
+def ready(store: Store, now: int, actor: Actor | None = None) -> list[Summary]:
+    """Returns the tasks that are ready at a time: those given to the actor, then the urgent, then the older."""
     by_task = {line.task: line for line in summaries(store)}
-    found = [line for line in by_task.values() if is_ready(line, by_task)]
-    return sorted(found, key=lambda line: (_rank(line.priority), line.first_time, line.task))
+    found = [line for line in by_task.values() if is_ready(line, by_task, now, actor)]
+    return sorted(found, key=lambda line: (not _is_for(line, actor), _rank(line.priority), line.first_time, line.task))
+
+
+def _is_given(held: Claim, actor: Actor | None) -> bool:
+    return actor is not None and held.given_by is not None and state.holds(held, actor)
+
+
+def _is_for(line: Summary, actor: Actor | None) -> bool:
+    return any(_is_given(held, actor) for held in line.claims)
 
 
 def _rank(priority: str | None) -> int:

@@ -23,10 +23,19 @@ def actor_by(by: Actor | str | None, environ: Mapping[str, str], settings: Mappi
         if person is None:
             raise BadInput("no identity", "user.name and user.email are not both set", IDENTIFY)
         return Actor(type="human", name=person.name, on_behalf_of=person)
-    type_, colon, name = named.partition(":")
-    if not colon or type_ not in TYPES:
-        type_, name = "agent", named
+    type_, name = _type_and_name(named)
     return checked(Actor(type=type_, name=name, session=environ.get("POG_SESSION") or None, on_behalf_of=person))
+
+
+def named_actor(named: str) -> Actor:
+    """Returns an actor of whom the name alone is known: an agent, or `human:NAME`, `tool:NAME`; raises `BadInput`."""
+    type_, name = _type_and_name(named)
+    return checked(Actor(type=type_, name=name))
+
+
+def _type_and_name(named: str) -> tuple[str, str]:
+    type_, colon, name = named.partition(":")
+    return (type_, name) if colon and type_ in TYPES else ("agent", named)
 
 
 def checked(actor: Actor) -> Actor:

@@ -37,10 +37,11 @@ from pogstore.store import gitcli, layout
 from pogstore.store.batch import Batch
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
-from pogstore.work import active, environment, setup, tasks, watched
+from pogstore.work import active, acts, claims, environment, setup, tasks, watched
 from pogstore.work.actors import actor_by, checked
+from pogstore.work.acts import By
 from pogstore.work.blocks import Block, as_text, is_failure, not_instead_of
-from pogstore.work.tasks import By, new_task_id
+from pogstore.work.tasks import new_task_id
 from pogstore.work.watched import Found, Watch
 
 FindTask = Callable[[Store, str], TaskId]
@@ -192,12 +193,12 @@ class RecordedTask(Block):
         return self
 
     def _take_up(self, store: Store) -> None:
-        now = tasks.read_state(store, self.id)
+        now = acts.read_state(store, self.id)
         if now.claims and not now.ended:
             if now.status != "in_progress":
                 tasks.move(store, self.id, "in_progress", self._by())
         else:
-            tasks.start(store, self.id, self._by())
+            claims.start(store, self.id, self._by())
 
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None

@@ -13,10 +13,10 @@ from pogstore.model import Ran, Sealed, TaskId
 from pogstore.store.lock import locked
 from pogstore.store.store import Store
 from pogstore.work import arguments, begun, environment, watched
+from pogstore.work.acts import By
 from pogstore.work.held import path_of
 from pogstore.work.matched import OUTSIDE, Matched, match
 from pogstore.work.process import Finished, execute, signals_passed_on
-from pogstore.work.tasks import By
 from pogstore.work.watched import Found, Watch
 
 _LONGEST_NAME = 200

@@ -19,13 +19,13 @@ from pogstore.store.lock import locked
 from pogstore.store.store import Store
 from pogstore.work import begun, compared, intake, setup, sighting, spool
 from pogstore.work.active import worktree_id
+from pogstore.work.acts import By
 from pogstore.work.begun import Begun
 from pogstore.work.compared import Compared, Look
 from pogstore.work.look import head_of, look
 from pogstore.work.open_calls import OpenCall
 from pogstore.work.recorded import Recorded
 from pogstore.work.spooled_record import Seen, decode_record
-from pogstore.work.tasks import By
 
 PATIENCE = 30.0
 """Seconds that one look may take: whoever starts a command waits for it anyway."""

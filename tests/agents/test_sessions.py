@@ -10,9 +10,9 @@ from pogstore.digest import hexdigest
 from pogstore.history.tasks import summaries
 from pogstore.model import Actor, Definition, Link, Noted, TaskId
 from pogstore.store.store import Store, open_store
-from pogstore.work import active, tasks, toolversions
+from pogstore.work import active, claims, tasks, toolversions
+from pogstore.work.acts import By, read_state
 from pogstore.work.drain import spool_of
-from pogstore.work.tasks import By, read_state
 from tests.agents.live import Live, drained, events, recording, steps, told
 from tests.agents.test_transcript import said, written
 from tests.conftest import SECOND, STARTED, Repo
@@ -201,7 +201,7 @@ def test_a_task_that_was_active_when_the_hook_ran_keeps_the_step(repo: Repo, sto
 def test_a_task_that_ended_gets_no_more_than_the_end_of_the_turn_that_ended_it(repo: Repo, store: Store) -> None:
     task = made(store)
     live = Live(repo.path)
-    tasks.start(store, task, ADA)
+    claims.start(store, task, ADA)
     active.set_active(store.layout, task)
     live.prompt("finish it")
     drained(store, live)
@@ -225,7 +225,7 @@ def test_a_task_that_ended_elsewhere_is_left_when_records_are_drained(repo: Repo
     task = made(store)
     repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
     linked = open_store(tmp_path / "linked").layout
-    tasks.start(store, task, ADA)
+    claims.start(store, task, ADA)
     active.set_active(linked, task)
     live = Live(tmp_path / "linked", "there")
     live.prompt("before")

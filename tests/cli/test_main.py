@@ -115,7 +115,8 @@ def test_help_comes_through_the_dispatch_of_git(pog: Pog, name: str) -> None:
 def test_help_for_programs(anywhere: Here) -> None:
     found = anywhere("help", "claim", "--json").json
     assert found["usage"] == "git pog claim [OPTIONS] [TASK]"
-    assert {"names": ["--lease"], "value": True, "help": "Hold it for so long only."} in found["options"]
+    said = "Claim again what you hold: as it is now, with a new lease."
+    assert {"names": ["--renew"], "value": False, "help": said} in found["options"]
     assert found["exits"]["1"] == "somebody holds it, or it has ended"
     assert anywhere("help", "import", "--json").json["commands"] == ["claude-code", "pog-task"]
 
@@ -148,7 +149,7 @@ def test_option_c_changes_the_directory(anywhere: Here, repo: Repo) -> None:
         (["move", "finished"], "'finished' is not one of"),
         (["new", "x", "--estimate", "soon"], "'soon' is not a valid integer"),
         (["check", "0"], "0 is not in the range"),
-        (["claim", "--lease", "0"], "0 is not in the range"),
+        (["claim", "--lease", "0"], "is no time such as 90s, 30m, 2h or 1d"),
         (["log", "-n", "-1"], "-1 is not in the range"),
         (["log", "--json", "--oneline"], "--oneline and --json cannot be combined"),
         (["log", "--jsonl", "--json"], "--jsonl and --json cannot be combined"),

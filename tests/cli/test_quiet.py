@@ -12,7 +12,8 @@ from tests.conftest import Answer, Pog, Repo
 
 OURS = (".git/pog/", ".git/refs/pog/", ".git/objects/", ".git/logs/refs/pog/")
 READING = (
-    "list", "list --all --json", "ready", "show", "show --json --events", "log", "log --oneline", "log --jsonl", "diff",
+    "list", "list --all --json", "ready", "next", "show", "show --json --events",
+    "log", "log --oneline", "log --jsonl", "diff",
     "blame", "blame brew.py README", "blame --porcelain brew.py", "blame -L 2,3 brew.py", "blame HEAD brew.py",
     "blame -s -e -w -M -C --color-by age brew.py", "blame --incremental brew.py", "blame --contents README brew.py",
     "points", "points {task} --json", "points --all --no-check -n 3", "restore -n {event}",
@@ -27,7 +28,8 @@ READING = (
     "env show now", "env diff {event} now --json",
 )  # fmt: skip
 WRITING = (
-    "new x --intent y", "edit --tag z", "claim {other}", "release {other}", "start {other}", "note x", "decide x",
+    "new x --intent y", "edit --tag z", "claim {other}", "release {other}", "next --claim --lease 1h",
+    "release {other}", "start {other}", "note x", "decide x",
     "check 1", "block -m x", "move in_progress", "review --approve", "done", "cancel {other}", "share", "reindex",
     "point v1 {event}",
     "import claude-code {sample}", "push {remote}", "fetch {remote}", "pull {remote}",

@@ -17,8 +17,8 @@ from pogstore.model import Actor, Definition, EventId, Ran, Replayed
 from pogstore.store.store import open_store
 from pogstore.work import begun, runner, setup, tasks
 from pogstore.work.active import worktree_id
+from pogstore.work.acts import By
 from pogstore.work.runner import Command
-from pogstore.work.tasks import By
 from tests.builders_exchange import Clone, bare, clone
 from tests.builders_store import TASK
 from tests.cli.test_quiet import snapshot

@@ -9,7 +9,8 @@ from pogstore.history.tasks import MEMO, summaries
 from pogstore.model import Definition, Oid, TaskId
 from pogstore.store import rows
 from pogstore.store.store import Store, open_store
-from pogstore.work.tasks import By, define, move
+from pogstore.work.acts import By
+from pogstore.work.tasks import define, move
 from tests.builders_store import ADA, opened
 from tests.conftest import STARTED, Repo
 

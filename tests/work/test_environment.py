@@ -21,8 +21,8 @@ from pogstore.store.batch import Batch
 from pogstore.store.refs import content_ref
 from pogstore.store.store import Store
 from pogstore.work import environment, intake, jottings, process, tasks, toolversions
+from pogstore.work.acts import By
 from pogstore.work.environment import Asked, capture, members, text_of
-from pogstore.work.tasks import By
 from tests.builders_store import ADA, OTHER, TASK, opened
 from tests.conftest import STARTED, Repo
 

@@ -22,11 +22,11 @@ from pogstore.store.lock import locked
 from pogstore.store.store import Store
 from pogstore.work import arguments, process, runner, tasks
 from pogstore.work.active import worktree_id
+from pogstore.work.acts import By
 from pogstore.work.arguments import argv_of, argv_text
 from pogstore.work.matched import OUTSIDE, match
 from pogstore.work.process import Capture
 from pogstore.work.runner import Command, Recorded, exit_status
-from pogstore.work.tasks import By
 from tests.builders_store import OTHER, TASK, opened
 from tests.conftest import STARTED, Repo
 
@@ -415,7 +415,7 @@ def test_two_commands_at_once_are_told_apart_as_far_as_can_be(bench: Bench) -> N
         "from pogstore.store.store import open_store\n"
         "from pogstore.work import runner\n"
         "from pogstore.work.runner import Command\n"
-        "from pogstore.work.tasks import By\n"
+        "from pogstore.work.acts import By\n"
         "from pogstore.model import Actor\n"
         f"by = By(Actor(type='human', name='ada'), {STARTED}, worktree='{bench.by.worktree}')\n"
         "store = open_store('.')\n"

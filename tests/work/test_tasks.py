@@ -4,7 +4,9 @@ import pytest
 
 from pogstore.errors import IllegalTransition
 from pogstore.model import FORMAT, Definition, Moved
-from pogstore.work.tasks import By, define, move, start
+from pogstore.work.acts import By
+from pogstore.work.claims import start
+from pogstore.work.tasks import define, move
 from tests.builders_store import ADA, TASK, opened
 from tests.conftest import STARTED, Repo
 

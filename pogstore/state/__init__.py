@@ -12,7 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pogstore import model
-from pogstore.model import STATUSES, Actor, BlobId, Change, EventId, Link, Opaque, Sealed, Slice, TaskId, Text, kind_of
+from pogstore.model import STATUSES, Actor, BlobId, EventId, Link, Opaque, Sealed, TaskId, Text
+from pogstore.state.echoes import Distinct as Distinct
+from pogstore.state.echoes import Whole as Whole
+from pogstore.state.echoes import distinct as distinct
+from pogstore.state.echoes import whole as whole
 
 ENDS = frozenset({"completed", "cancelled"})
 NEEDS_NEWER = "needs a newer pogstore"
@@ -34,10 +38,14 @@ TRANSITIONS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """A claim that was not released: whose, on which definition, and until when (µs since the epoch)."""
+    """A claim that was not released: whose, on which definition, and until when (µs since the epoch).
+
+    `given_by` is who gave the task to the actor, who is then known by name alone and has not taken it up yet.
+    """
 
     event_id: EventId
     actor: Actor
+    given_by: Actor | None = None
     worktree: str | None = None
     definition_id: BlobId | None = None
     lease_until: int | None = None
@@ -103,6 +111,11 @@ class TaskState(Struct, frozen=True, kw_only=True):
         return is_end(self.status)
 
     @property
+    def definition_id(self) -> BlobId | None:
+        """The name of the definition in force."""
+        return self.definition.blob if self.definition else None
+
+    @property
     def conflicted(self) -> bool:
         """Whether several claims stand at once, leases not considered."""
         return len(self.claims) > 1 and not self.ended
@@ -112,21 +125,6 @@ class TaskState(Struct, frozen=True, kw_only=True):
         """What was said of the items of the definition in force, by their index."""
         current = self.definition.blob if self.definition else None
         return {tick.item: tick.done for tick in self.ticks if tick.definition_id == current}
-
-
-class Whole(NamedTuple):
-    """Events whose parts are all there, and the parts that lack others and therefore do not apply."""
-
-    events: tuple[Sealed, ...]
-    partial: tuple[Sealed, ...]
-
-
-class Distinct(NamedTuple):
-    """Events without their echoes; which event stands for each echo; the pairs (used, echo) that differ in changes."""
-
-    used: tuple[Sealed, ...]
-    echoes: dict[EventId, EventId]
-    disagreeing: tuple[tuple[EventId, EventId], ...]
 
 
 class Overridden(NamedTuple):
@@ -179,7 +177,7 @@ def standing_claims(state: TaskState, now: int) -> tuple[Claim, ...]:
     """Returns the claims that bind at a time (µs since the epoch): none once the task has ended."""
     if state.ended:
         return ()
-    return tuple(claim for claim in state.claims if claim.lease_until is None or claim.lease_until > now)
+    return tuple(claim for claim in state.claims if not is_over(claim, now))
 
 
 def holder(state: TaskState, now: int) -> Claim | None:
@@ -188,19 +186,40 @@ def holder(state: TaskState, now: int) -> Claim | None:
     return standing[0] if len(standing) == 1 else None
 
 
+def is_over(claim: Claim, now: int) -> bool:
+    """Says whether the lease of a claim has ended, so that somebody else may take its place."""
+    return claim.lease_until is not None and claim.lease_until <= now
+
+
+def is_outdated(claim: Claim, definition_id: BlobId | None) -> bool:
+    """Says whether a task was amended after a claim: what was accepted is not the definition in force."""
+    return definition_id is not None and claim.definition_id not in (None, definition_id)
+
+
+def holds(claim: Claim, actor: Actor) -> bool:
+    """Says whether a claim is of an actor: made by itself, or given to one of its type and name."""
+    return same_actor(claim.actor, actor) or (claim.given_by is not None and _named(claim.actor) == _named(actor))
+
+
 def same_actor(one: Actor, other: Actor) -> bool:
     """Says whether two events name the same person, agent or session; a newer model or version is no other actor."""
     return _identity(one) == _identity(other)
 
 
 def independent_reviews(state: TaskState) -> tuple[Review, ...]:
-    """Returns the reviews that count: those by neither an actor nor a session that ever claimed the task."""
+    """Returns the reviews that count: those by neither an actor nor a session that ever claimed the task.
+
+    A claimant of whom the name alone is known stands for everybody of that name.
+    """
     claimants = {_identity(actor) for actor in state.claimants}
+    names = {_named(actor) for actor in state.claimants if _identity(actor)[2:] == (None, None)}
     sessions = {actor.session for actor in state.claimants if actor.session}
     return tuple(
         review
         for review in state.reviews
-        if _identity(review.actor) not in claimants and review.actor.session not in sessions
+        if _identity(review.actor) not in claimants
+        and review.actor.session not in sessions
+        and _named(review.actor) not in names
     )
 
 
@@ -219,35 +238,6 @@ def overridden(events: Iterable[Sealed], is_ancestor: Callable[[EventId, EventId
         for other in unseen:
             yield Overridden(other, sealed.event_id)
         standing[:] = [*unseen, sealed.event_id]
-
-
-def whole(events: Sequence[Sealed]) -> Whole:
-    """Returns the events without those parts whose group is not complete.
-
-    A group is a chain: each part has the one before among its parents, is of the same kind, and says the same `of`.
-    """
-    complete = {sealed.event_id for group in _groups(events) for sealed in group}
-    partial = tuple(s for s in events if _part(s) and s.event_id not in complete)
-    absent = {sealed.event_id for sealed in partial}
-    return Whole(tuple(s for s in events if s.event_id not in absent), partial)
-
-
-def distinct(events: Sequence[Sealed]) -> Distinct:
-    """Returns the events without echoes, in the order given, which must be the replay order.
-
-    Events of one task and kind with equal source, or with equal session and call, are the same thing told twice. What
-    was captured live stands for what was imported, then the first for the others; the parts of a group stand or fall
-    together.
-    """
-    echoes: dict[EventId, EventId] = {}
-    disagreeing: list[tuple[EventId, EventId]] = []
-    for tellings in _tellings(_groups(events)):
-        kept, *others = sorted(tellings, key=lambda group: _imported(group[0]))
-        for group in others:
-            echoes.update({sealed.event_id: kept[min(n, len(kept) - 1)].event_id for n, sealed in enumerate(group)})
-            if _changes(group) != _changes(kept):
-                disagreeing.append((kept[0].event_id, group[0].event_id))
-    return Distinct(tuple(s for s in events if s.event_id not in echoes), echoes, tuple(disagreeing))
 
 
 class _Folding:
@@ -300,6 +290,7 @@ class _Folding:
             case model.Defined():
                 self._define(event_id, event)
             case model.Claimed():
+                self._end_claims(_released_by(event))
                 self._claim(_claim_of(event_id, event))
             case model.Released():
                 self._release(event)
@@ -350,8 +341,10 @@ class _Folding:
         self._claimants.setdefault(claim.actor)
 
     def _release(self, event: model.Released) -> None:
-        named = [link.event for link in event.links if link.rel == "releases" and link.event is not None]
-        for event_id in named or self._claims_of.pop(_identity(event.actor), {}).values():
+        self._end_claims(_released_by(event) or self._claims_of.pop(_identity(event.actor), {}).values())
+
+    def _end_claims(self, event_ids: Iterable[EventId]) -> None:
+        for event_id in event_ids:
             self._claims.pop(event_id, None)
 
     def _move(self, event_id: EventId, event: model.Moved) -> None:
@@ -378,111 +371,28 @@ class _Folding:
 
 
 _Identity = tuple[str, str | None, str | None, str | None]
-_Group = tuple[Sealed, ...]
 
 
 def _identity(actor: Actor) -> _Identity:
     return actor.type, actor.name, actor.session, actor.on_behalf_of.email if actor.on_behalf_of else None
 
 
+def _named(actor: Actor) -> tuple[str, str | None]:
+    return actor.type, actor.name
+
+
+def _released_by(event: model.Claimed | model.Released) -> list[EventId]:
+    """Returns the claims that an event names as ended."""
+    return [link.event for link in event.links if link.rel == "releases" and link.event is not None]
+
+
 def _claim_of(event_id: EventId, event: model.Claimed) -> Claim:
+    given = event.holder is not None
     return Claim(
         event_id=event_id,
-        actor=event.actor,
-        worktree=event.worktree,
+        actor=event.holder or event.actor,
+        given_by=event.actor if given else None,
+        worktree=None if given else event.worktree,
         definition_id=event.definition_id,
         lease_until=event.lease_until,
     )
-
-
-def _part(sealed: Sealed) -> Slice | None:
-    return None if isinstance(sealed.event, Opaque) else sealed.event.part
-
-
-def _groups(events: Sequence[Sealed]) -> Iterator[_Group]:
-    """Yields what applies together, in the order of the first parts: an event by itself, or all parts of a group."""
-    parts = {sealed.event_id: sealed for sealed in events if _part(sealed)}
-    chains: dict[EventId, _Group] = {}
-    walked: set[EventId] = set()
-    for sealed in parts.values():
-        part = _part(sealed)
-        if part and part.n == part.of and (chain := _chain(sealed, parts, walked)):
-            chains[chain[0].event_id] = chain
-    for sealed in events:
-        if sealed.event_id not in parts:
-            yield (sealed,)
-        elif sealed.event_id in chains:
-            yield chains[sealed.event_id]
-
-
-def _chain(last: Sealed, parts: Mapping[EventId, Sealed], walked: set[EventId]) -> _Group:
-    """Returns all parts that lead to a last one, or nothing if one is absent or belongs to another chain."""
-    chain: list[Sealed] = []
-    found: Sealed | None = last
-    while found is not None and found.event_id not in walked:
-        walked.add(found.event_id)
-        chain.append(found)
-        if _place(found)[-1] == 1:
-            return tuple(reversed(chain))
-        found = _part_before(found, parts)
-    return ()
-
-
-def _part_before(sealed: Sealed, parts: Mapping[EventId, Sealed]) -> Sealed | None:
-    kind, of, n = _place(sealed)
-    for parent in sealed.event.parents:
-        if parent in parts and _place(parts[parent]) == (kind, of, n - 1):
-            return parts[parent]
-    return None
-
-
-def _place(sealed: Sealed) -> tuple[type, int, int]:
-    part = _part(sealed)
-    return (type(sealed.event), part.of, part.n) if part else (type(sealed.event), 1, 1)
-
-
-def _tellings(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
-    """Yields what was told more than once, each with all its tellings in order."""
-    listed = list(groups)
-    roots = list(range(len(listed)))
-    first: dict[tuple[str, ...], int] = {}
-    for n, group in enumerate(listed):
-        for sealed in group:
-            for key in _keys(sealed):
-                one, other = _root(roots, first.setdefault(key, n)), _root(roots, n)
-                roots[max(one, other)] = min(one, other)
-    tellings: dict[int, list[_Group]] = {}
-    for n, group in enumerate(listed):
-        tellings.setdefault(_root(roots, n), []).append(group)
-    return (same for same in tellings.values() if len(same) > 1)
-
-
-def _root(roots: list[int], n: int) -> int:
-    while roots[n] != n:
-        roots[n] = roots[roots[n]]
-        n = roots[n]
-    return n
-
-
-def _keys(sealed: Sealed) -> Iterator[tuple[str, ...]]:
-    event = sealed.event
-    if isinstance(event, Opaque):
-        return
-    if event.source is not None:
-        yield event.task, kind_of(event), "source", event.source.format, event.source.key
-    if isinstance(event, model.Stepped | model.Ran) and event.call_id and event.actor.session:
-        yield event.task, kind_of(event), "call", event.actor.session, event.call_id
-
-
-def _imported(sealed: Sealed) -> bool:
-    event = sealed.event
-    return not isinstance(event, Opaque) and event.source is not None and event.source.format != "spool"
-
-
-def _changes(group: _Group) -> frozenset[Change]:
-    return frozenset(change for sealed in group for change in _changes_of(sealed))
-
-
-def _changes_of(sealed: Sealed) -> tuple[Change, ...]:
-    changes: tuple[Change, ...] = getattr(sealed.event, "changes", ())
-    return changes
