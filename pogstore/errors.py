@@ -264,7 +264,8 @@ class LinkCycle(PogError):
     exit_status = 1
 
     def __init__(self, task: str, rel: str, other: str) -> None:
-        super().__init__(f"link {rel} from '{task}' to '{other}' would close a cycle")
+        hint = f"'git pog lineage {other}' shows how the two are linked" if other != task else None
+        super().__init__(f"link {rel} from '{task}' to '{other}' would close a cycle", hint)
         self.task, self.rel, self.other = task, rel, other
 
 

@@ -300,6 +300,7 @@ def test_a_line_that_was_cut_off_was_never_acted_on(bench: Bench) -> None:
 
 
 def test_two_operations_in_one_work_tree_wait_for_each_other(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RC-43: for a short time, and only for one that lives."""
     event = bench.step({"f": b"1\n"})
     plan = bench.plan(event)
     with journal.opened(journal_of(bench).parent, fsync=False) as other:

@@ -1,6 +1,6 @@
 """Operations: all or nothing, nothing else, told in events, taken back exactly.
 
-PC-90, PC-91, PC-94, PC-105, RC-1, RC-2, RC-8, RC-14, RC-17, RC-22, RC-25, RC-35, T7, T8.
+PC-90, PC-91, PC-94, PC-105, RC-1, RC-2, RC-8, RC-14, RC-17, RC-22, RC-25, RC-35, RC-53, T7, T8.
 """
 
 import os
@@ -16,6 +16,7 @@ import pytest
 
 from pogstore.errors import Conflict, LockHeld, NotEnabled, NotFound, UnsafePath, WorkTreeFailed
 from pogstore.history import operations
+from pogstore.history.plans import digest_of
 from pogstore.history.rollback import apply_rollback, plan_undo
 from pogstore.model import Link, Restored, RolledBack, Sealed, Slice
 from pogstore.store.content import blob_id
@@ -154,6 +155,18 @@ def test_rc8_a_plan_is_void_if_what_it_left_alone_changed(bench: Bench) -> None:
     with pytest.raises(Conflict, match="'b'"):
         apply_rollback(bench.store, plan, bench.by())
     assert bench.text("a") == "agent\n"
+
+
+def test_rc53_bytes_and_modes_count_and_no_time_does(bench: Bench) -> None:
+    """Neither is a file that was touched another one, nor one the same that has its old time and size."""
+    event = bench.step({"a": b"agent\n"})
+    digest = digest_of(bench.plan(event))
+    age(bench.path)
+    assert digest_of(bench.plan(event)) == digest
+    kept = (bench.path / "a").stat()
+    (bench.path / "a").write_bytes(b"Agent\n")
+    os.utime(bench.path / "a", ns=(kept.st_atime_ns, kept.st_mtime_ns))
+    assert bench.conflicts(event) == {"a": "edited-since-create"}
 
 
 def test_a_path_that_is_not_written_need_not_be_writable(bench: Bench) -> None:

@@ -333,7 +333,7 @@ def test_names_that_are_not_utf8(bench: Bench) -> None:
 
 
 def test_what_was_fetched_is_never_run(clone: Any, tmp_path: Path) -> None:
-    """Two clones, a real push and fetch: neither the event as it is, nor one that claims to be of our work tree."""
+    """RC-41: after a real push and fetch, neither the event as it is, nor one that claims to be of our work tree."""
     one: Clone = clone("one")
     two: Clone = clone("two")
     task = one.new()
