@@ -30,7 +30,7 @@ from pogstore.store.refs import (
 from pogstore.store.store import Store
 from pogstore.store.transport import Remote, Sent
 from pogstore.work.locality import local_tasks
-from pogstore.work.scan import Place, secrets_in
+from pogstore.work.scan import Place, check_rules, secrets_in
 
 ATTEMPTS = 12
 """How often a push is tried while others move the same refs."""
@@ -238,9 +238,11 @@ def push(
 
     Where others were faster, theirs is fetched and joined, and it is tried again. A task with a secret in what the
     remote lacks is held back, unless the content is among those `allowed`. With `dry_run` nothing is written anywhere.
-    Raises `RefusedByPolicy` for a remote that is not allowed and for a local task.
+    Raises `RefusedByPolicy` for a remote that is not allowed, for a local task, and while a rule of `pog.redact` cannot
+    be used: nobody can say then that nothing leaves which should not.
     """
     settings = store.git.settings()
+    check_rules(store)
     _check_allowed(store, remote, settings.get(ALLOW_REMOTE, []))
     local = local_tasks(store)
     wanted = None if tasks is None else frozenset(tasks)

@@ -13,6 +13,7 @@ from pogstore.agents.fold import PATIENCE, Fold
 from pogstore.agents.heard import Heard
 from pogstore.draft import TaskDrafts
 from pogstore.errors import LockHeld, NotEnabled, PogError, StaleRef
+from pogstore.redact import in_force
 from pogstore.store.store import Store
 from pogstore.work import drain as spool_drain
 from pogstore.work import intake, spool
@@ -48,7 +49,8 @@ def drain(store: Store, *, wait: float = spool.WAIT, now: int | None = None) -> 
                 raise
         return _write_apart(store, records, at)
 
-    return spool_drain.drain(store, write, wait=wait)
+    with in_force(lambda: store.own_rules):
+        return spool_drain.drain(store, write, wait=wait)
 
 
 def _write(store: Store, records: Sequence[Record], now: int) -> Written:

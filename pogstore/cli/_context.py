@@ -17,10 +17,11 @@ import click
 
 from pogstore.cli import _draining, _interrupted
 from pogstore.cli._render import echo
-from pogstore.errors import BadInput, NotARepository, NoWorkTree, RefusedByPolicy
+from pogstore.errors import BadInput, NotARepository, NoWorkTree, PogError, RefusedByPolicy
 from pogstore.history import names
 from pogstore.history.names import Named
 from pogstore.model import Actor, Sealed, TaskId
+from pogstore.redact import OwnRules, in_force
 from pogstore.store import gitcli
 from pogstore.store.store import Store, open_store
 from pogstore.work import active, claims
@@ -43,13 +44,21 @@ class Env:
     @cached_property
     def store(self) -> Store:
         """The store of the repository that git itself would use here, with what was left to do, if it can be done."""
-        store = self._open()
+        store = self._opened
         _interrupted.before_the_command(store, may_write=not disabled())
         if not disabled():
             _draining.before_the_command(store, now)
         return store
 
-    def _open(self) -> Store:
+    def own_rules(self) -> OwnRules:
+        """Returns the rules of one's own for what is redacted here; none where no repository can be opened."""
+        try:
+            return self._opened.own_rules
+        except PogError:
+            return OwnRules()
+
+    @cached_property
+    def _opened(self) -> Store:
         *others, last = git_environments(os.environ)
         for environment in others:
             try:
@@ -225,12 +234,14 @@ def pass_env(function: Callable[..., _R]) -> Callable[..., _R]:
 
     def wrapped(*args: Any, **kwargs: Any) -> _R:
         env = Env(kwargs.pop("actor", None))
-        click.get_current_context().call_on_close(lambda: _close(env))
+        context = click.get_current_context()
+        context.call_on_close(lambda: _close(env))
+        context.with_resource(in_force(env.own_rules))
         return function(env, *args, **kwargs)
 
     return update_wrapper(wrapped, function)
 
 
 def _close(env: Env) -> None:
-    if "store" in env.__dict__:
-        env.store.close()
+    if (opened := env.__dict__.get("_opened")) is not None:
+        opened.close()

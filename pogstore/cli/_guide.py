@@ -67,6 +67,7 @@ SETTINGS: Terms = {
     "pog.envAllow": "the variables that are recorded with commands, in the place of a short list of ours; none that "
     "looks like a secret is",
     "pog.local": "a task that never leaves; `git pog local` sets it",
+    "pog.redact": "a rule of your own for what is redacted: a text, or `regex:` and an expression",
     "pog.allowSecret": "a content that may be pushed although it looks like a secret",
     "pager.pog": "whether long output is paged, and how",
     "color.pog": "whether output is coloured: always, auto or never; by default as `color.ui` says",

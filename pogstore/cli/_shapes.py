@@ -73,7 +73,8 @@ SHAPES: Mapping[str, str] = {
         "{enabled, active: {task, title, status, claims: [" + _CLAIM + "]} | null, tasks, pending, closed, "
         "faults: [{ref, reason}], paused, "
         "losses: [{reason, times, last}], new_losses, gaps: [{reason, coverage, steps, last}], set_aside: [FILE], "
-        "hooks: [{agent, scope, path, exact}], interrupted: {verb, files} | null}"
+        "hooks: [{agent, scope, path, exact}], interrupted: {verb, files} | null, "
+        "redact: {rules, faults: [{rule, reason}]}}"
     ),
     "doctor": "{ok, checks: [{check, result, text, hint}]}",
     "drain": "{stored, pending, reason}",

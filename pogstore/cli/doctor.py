@@ -63,6 +63,7 @@ def _checks(env: Env) -> Iterator[Check]:
         if found is None or found.result == "ok":  # else it may be closed to us
             yield from _waiting(env)
         yield from _hooks(env)
+    yield from _rules(env)
     yield from _guard(env)
     yield from _refspecs(env)
 
@@ -231,6 +232,16 @@ def _out_of_reach(hooks: Hooks) -> Iterator[Check]:
         )
         places = ", ".join(("~/.local/bin", *_delivery.EVERYWHERE))
         yield Check("hooks", "note", f"{text}; it lies in none of {places}", link + other)
+
+
+def _rules(env: Env) -> Iterator[Check]:
+    """What a person wants to have redacted, beside what everybody has."""
+    rules = env.store.own_rules
+    for fault in rules.faults:
+        hint = "mend it with 'git config --edit'; nothing is pushed meanwhile"
+        yield Check("redact", "wrong", f"rule {fault.rule} of pog.redact {fault.reason}; it is not used", hint)
+    if rules and not rules.faults:
+        yield Check("redact", "ok", f"{counted(rules.number, 'rule')} of your own")
 
 
 def _guard(env: Env) -> Iterator[Check]:

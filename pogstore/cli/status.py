@@ -17,6 +17,7 @@ from pogstore.errors import NotFound
 from pogstore.history.names import shortest
 from pogstore.history.tasks import Summary, summaries, summary
 from pogstore.model import STATUSES, TaskId
+from pogstore.redact import OwnRules
 from pogstore.store import gaps, rows
 from pogstore.store.gaps import Gap
 from pogstore.work import acknowledged, githooks, setup, spooled
@@ -59,6 +60,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
     faults = rows.faults(env.store.index.connection)
     active = _active(env)
     capture = _capture(env, lines, active)
+    rules = env.store.own_rules
     if seen:
         acknowledged.acknowledge(env.store.layout, now())
     if as_json:
@@ -67,6 +69,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
             "active": {"task": active.task, "title": active.title, "status": active.status,
                        "claims": task_line(active, env.time)["claims"]} if active else None,
             "tasks": dict(sorted(counts.items())),
+            "redact": {"rules": rules.number, "faults": [fault._asdict() for fault in rules.faults]},
             "pending": capture.pending,
             "closed": capture.closed,
             "faults": [{"ref": ref, "reason": reason} for ref, reason in faults],
@@ -83,7 +86,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
         _show(env, active, counts)
         if waiting := _interrupted.waiting(env.store):
             echo(f"interrupted: {waiting}")
-        for line in _said(capture):
+        for line in (*_said(capture), *_said_rules(rules)):
             echo(line)
         for line, hint in _missing.said_gaps(capture.gaps):
             echo(line)
@@ -125,6 +128,11 @@ def _said(capture: Capture) -> Iterator[str]:
     if capture.pending:
         yield f"pending: {capture.pending}"
     yield from _missing.said_losses(capture.losses, capture.seen)
+
+
+def _said_rules(rules: OwnRules) -> Iterator[str]:
+    for fault in rules.faults:
+        yield f"rule {fault.rule} of pog.redact {safe(fault.reason)}; it is not used"
 
 
 def _aside(capture: Capture) -> Iterator[str]:

@@ -1,25 +1,36 @@
 """Secret rules over text: where a secret stands, and the text without it.
 
-Knows strings and nothing else, and imports no more than `re` and `typing`, because a hook may load it. A secret is
-told by kind and place, never by value. Rules are made for decoded text: who holds JSON redacts its leaves, not the
-serialised form.
+Knows strings and nothing else. A secret is told by kind and place, never by value. Rules are made for decoded text: who
+holds JSON redacts its leaves, not the serialised form.
 
 A rule is an anchor, a literal that stands in every match, and a pattern for what follows it. Anchors are sought by
 plain search, so a text without secrets costs a few fast passes and compiles no pattern. Time is linear in the size of
 the text: patterns are possessive or bounded, and one that can fail after a long run begins only where that run does.
+Git ids, BLAKE3 ids and UUIDs that stand for themselves have none of the forms that are sought.
 
-There are three sorts of rule, from certain to careful: keys to which their issuer gave a shape; frames that hold a
-secret (a private key block, the user part of a URL); values assigned to a telling name. Only the last sort judges the
-value: what looks like a word, a variable, a call, a type, a path or a placeholder passes. Git ids, BLAKE3 ids and
-UUIDs that stand for themselves have none of these forms.
+Rules of one's own join them in a block (`in_force`): they belong to a repository, and what redacts a text is often far
+from what knows the repository.
 """
 
 import re
 
+from pogstore.redact.own import Fault, OwnRules, in_force, own_rules, present
 from pogstore.redact.rule import Finding
 from pogstore.redact.scanning import masked, merged, scan, unmasked
 
-__all__ = ["Finding", "broken_off", "excerpt", "findings", "findings_in_bytes", "line_of", "redact"]
+__all__ = [
+    "Fault",
+    "Finding",
+    "OwnRules",
+    "broken_off",
+    "excerpt",
+    "findings",
+    "findings_in_bytes",
+    "in_force",
+    "line_of",
+    "own_rules",
+    "redact",
+]
 
 
 def findings(text: str) -> list[Finding]:
@@ -39,7 +50,17 @@ def findings(text: str) -> list[Finding]:
 
 def findings_in_bytes(data: bytes) -> list[Finding]:
     """Returns the places of all secrets in bytes that need not be UTF-8; offsets count bytes."""
-    return findings(data.decode("latin-1"))
+    if data.isascii() or not present():
+        return findings(data.decode("latin-1"))
+    text = data.decode("utf-8", "surrogateescape")  # a rule of one's own may name any character
+    found: list[Finding] = []
+    at = offset = 0
+    for kind, start, end in findings(text):
+        begin = offset + len(text[at:start].encode("utf-8", "surrogateescape"))
+        offset = begin + len(text[start:end].encode("utf-8", "surrogateescape"))
+        at = end
+        found.append(Finding(kind, begin, offset))
+    return found
 
 
 def redact(text: str) -> tuple[str, tuple[Finding, ...]]:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from pogstore.redact import own
 from pogstore.redact.frames import discord_tokens
 from pogstore.redact.kinds import FRAMES, KEYS, KINDS, NAMES
 from pogstore.redact.rule import NAME_CHARS, Finding, spans
 
+_CERTAINTY = (*KINDS, own.KIND)
 _SPACED = bytes(byte if chr(byte) in NAME_CHARS + "." else 0x20 for byte in range(256))
 
 
@@ -46,7 +48,7 @@ def merged(found: list[Finding]) -> list[Finding]:
     for one in sorted(found, key=lambda finding: finding.start):
         if merged and one.start < merged[-1].end:
             last = merged.pop()
-            kind = min(last.kind, one.kind, key=KINDS.index)
+            kind = min(last.kind, one.kind, key=_CERTAINTY.index)
             one = Finding(kind, last.start, max(last.end, one.end))  # noqa: PLW2901
         merged.append(one)
     return merged
@@ -67,6 +69,7 @@ def scan(text: str) -> list[Finding]:
         for anchor, rule in rules if anywhere else ():
             if anchor in anywhere:
                 found += [Finding(rule.kind, *span) for span in spans(rule, anchor, text, sought, flags)]
+    found += own.present().findings(text)
     return merged(found)
 
 

@@ -333,5 +333,17 @@ class Config:
             return default
 
     def all(self, name: str) -> list[str]:
-        """Returns every value of a setting that may stand several times."""
-        return [str(value) for value in self._config.get_multivar(name)]
+        """Returns every value of a setting that may stand several times.
+
+        One without a value is empty, and one that is not UTF-8 a lone surrogate, so that none is lost.
+        """
+        found: list[str] = []
+        values = iter(self._config.get_multivar(name))
+        while True:
+            try:
+                value = next(values)
+            except StopIteration:
+                return found
+            except UnicodeDecodeError:
+                value = "\udcff"
+            found.append(value or "")

@@ -14,6 +14,7 @@ from typing import TypeVar
 from pogstore import codec
 from pogstore.errors import AmbiguousName, NotEnabled, NotFound, ObjectDamaged, StaleRef
 from pogstore.model import BlobId, EventId, Oid, Sealed, TaskId, Text
+from pogstore.redact import OwnRules, in_force, own_rules
 from pogstore.store import ahead, content, layout, libgit2, rows, upkeep
 from pogstore.store.ahead import Blobs
 from pogstore.store.batch import Batch
@@ -61,6 +62,11 @@ class Store:
     def fsync(self) -> bool:
         """Whether objects and refs are synced to disk before a write is acknowledged."""
         return self.config.flag("pog.fsync", default=True)
+
+    @cached_property
+    def own_rules(self) -> OwnRules:
+        """The rules of one's own by which texts of this repository are redacted, beside those that everybody has."""
+        return own_rules(self.config.all("pog.redact"))
 
     def close(self) -> None:
         """Closes the index."""
@@ -223,12 +229,13 @@ class Store:
 
         Holds the store's lock meanwhile. If a ref moved all the same (plain git was used), the function is run again on
         a new batch, so it must decide from what the batch shows. An error in it writes nothing. With `packed` all of it
-        is one pack, unless there is next to nothing: for writes of many events, or that come often.
+        is one pack, unless there is next to nothing: for writes of many events, or that come often. Meanwhile the
+        repository's own rules are in force for what is redacted.
         """
         if consent and not self.enabled:
             raise NotEnabled
         for attempt in range(ATTEMPTS):
-            with locked(self.layout.own):
+            with locked(self.layout.own), in_force(lambda: self.own_rules):
                 batch = Batch(self, packed=packed)
                 answer = write(batch)
                 try:

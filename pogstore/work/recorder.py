@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
@@ -83,7 +83,8 @@ class Recorder(Store):
         `NotEnabled` where `git pog init` was not run, and `RefusedByPolicy` while recording is off.
         """
         self.refuse_unless_recording()
-        actor = actor_by(by, self._environ, self.git.settings())
+        with self.rules_in_force():
+            actor = actor_by(by, self._environ, self.git.settings())
         if task is not None:
             named = self._named(task)
             if title is not None or definition is not None or intent is not None or links:
@@ -126,7 +127,12 @@ class Recorder(Store):
         environ = {os.fsencode(name): os.fsencode(value) for name, value in self._environ.items()}
         root = self.layout.work_tree
         wanted = environment.asked(self)
-        return environment.text_of(environment.capture(root, root, environ, wanted, self.layout.own, recorder=True))
+        with self.rules_in_force():
+            return environment.text_of(environment.capture(root, root, environ, wanted, self.layout.own, recorder=True))
+
+    def rules_in_force(self) -> AbstractContextManager[None]:
+        """Lets the repository's own rules be in force in a block, for what is redacted in it."""
+        return redact.in_force(lambda: self.own_rules)
 
     @contextmanager
     def in_this_thread(self) -> Iterator[Store]:
@@ -210,7 +216,7 @@ class RecordedTask(Block):
                 self._close(fault)
 
     def _close(self, fault: BaseException | None) -> None:
-        with self.store.in_this_thread() as store:
+        with self.store.in_this_thread() as store, self.store.rules_in_force():
             if is_failure(fault):
                 text = DraftText(text=bounded(f"{type(fault).__name__}: {fault}"), class_="private")
                 watched.write(store, self.id, "noted", self._by(), {"topic": "exception"}, {"text": text}, Found())
@@ -369,7 +375,8 @@ class RecordedStep(Block):
         if value is None:
             self._texts.pop(name, None)
         else:
-            self._texts[name] = bounded(as_text(value))
+            with self.task.store.rules_in_force():
+                self._texts[name] = bounded(as_text(value))
 
     def __enter__(self) -> Self:
         recorder = self.task.store
@@ -404,7 +411,11 @@ class RecordedStep(Block):
         recorder = self.task.store
         try:
             recorder.refuse_unless_recording()
-            with recorder.in_this_thread() as store, self._watch.ended(store, recorder.now) as found:
+            with (
+                recorder.rules_in_force(),
+                recorder.in_this_thread() as store,
+                self._watch.ended(store, recorder.now) as found,
+            ):
                 ok = (self.ok if self.ok is not None else not is_failure(fault)) if seen else None
                 fields: dict[str, object] = {"call_id": self.call_id, "tool": self.tool, "class": self.class_, "ok": ok}
                 fields |= {"duration_ms": took if seen else None, "usage": self.usage, "effects": self.effects}

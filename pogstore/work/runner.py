@@ -61,12 +61,13 @@ def run(
     root = store.layout.work_tree
     if root is None:
         raise NoWorkTree
-    arguments.check_variables(command.variables, command.environ)
+    with redact.in_force(lambda: store.own_rules):
+        arguments.check_variables(command.variables, command.environ)
     _check_program(command)
     inputs = _inputs(root, command)
     with locked(store.layout.own):
         pass  # what cannot be recorded is not run
-    with signals_passed_on() as signals:
+    with signals_passed_on() as signals, redact.in_force(lambda: store.own_rules):
         watch = Watch(store, task, None, now)
         try:
             around = _environment(store, root, command)

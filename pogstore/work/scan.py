@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from pogstore import codec, redact
-from pogstore.errors import NotCanonical
+from pogstore.errors import NotCanonical, RefusedByPolicy
 from pogstore.model import BlobId, Path, TaskId
 from pogstore.store import content, rows
 from pogstore.store.content import Entry
@@ -31,7 +31,14 @@ def secrets_in(store: Store, task: TaskId, entries: Iterable[Entry]) -> list[Pla
     Raises `ObjectDamaged` or `NotFound` for a content that cannot be read.
     """
     once = {entry.blob: entry for entry in entries}
-    return [place for entry in once.values() for place in _places(store, task, entry)]
+    with redact.in_force(lambda: store.own_rules):
+        return [place for entry in once.values() for place in _places(store, task, entry)]
+
+
+def check_rules(store: Store) -> None:
+    """Raises `RefusedByPolicy` if a rule of one's own cannot be used: nobody can say then what may leave."""
+    for fault in store.own_rules.faults:
+        raise RefusedByPolicy(f"rule {fault.rule} of pog.redact {fault.reason}", "mend it with 'git config --edit'")
 
 
 def _places(store: Store, task: TaskId, entry: Entry) -> Iterator[Place]:
