@@ -21,7 +21,7 @@ import pygit2
 from pogstore.errors import LockHeld, NotARepository, NotFound, ObjectDamaged, StaleRef
 from pogstore.model import Oid
 from pogstore.store.contract import NewObject
-from pogstore.store.ends import shared_ends
+from pogstore.store.ends import shared_ends, sole_change
 from pogstore.store.footprint import Footprint, hold
 from pogstore.store.layout import Layout
 from pogstore.store.loose import find_loose, oid_of, read_loose, write_loose
@@ -250,6 +250,9 @@ def line_hunks(old: bytes, new: bytes, *, slide: bool = True) -> list[LineHunk]:
     """
     if old == new:
         return []
+    sole = sole_change(old, new)
+    if sole is not None:
+        return [LineHunk(*sole)]
     found = _hunks_between_ends(old, new) if slide else None
     return _hunks(old, new, slide) if found is None else found
 

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.store.ends import shared_ends
+from pogstore.store.ends import shared_ends, sole_change
 from pogstore.store.libgit2 import MARGIN, LineHunk, _hunks, line_hunks
 
 LINES = st.lists(st.sampled_from([b"\n", b"a\n", b"ab\n", b"a\r\n"]), max_size=40)
@@ -46,6 +46,32 @@ def test_a_diff_is_the_same_as_that_of_the_whole() -> None:
             ]
         old, new = b"".join(lines), b"".join(edited)
         assert line_hunks(old, new) == ([] if old == new else _hunks(old, new, slide=True))
+
+
+@given(LINES, LINES, LINES, LINES, st.sampled_from([b"", b"a"]), st.sampled_from([b"", b"a"]), st.booleans())
+def test_a_sole_change_is_where_every_diff_finds_it(
+    head: list[bytes],
+    one: list[bytes],
+    other: list[bytes],
+    tail: list[bytes],
+    last: bytes,
+    other_last: bytes,
+    slide: bool,
+) -> None:
+    old, new = b"".join([*head, *one, *tail, last]), b"".join([*head, *other, *tail, other_last])
+    found = None if old == new else sole_change(old, new)
+    assert found is None or _hunks(old, new, slide) == [found]
+
+
+def test_one_place_that_cannot_slide_is_a_sole_change() -> None:
+    assert sole_change(b"a\nb\nc\n", b"a\nx\ny\nc\n") == (1, 1, 1, 2)
+    assert sole_change(b"a\nc\n", b"a\nb\nc\n") == (1, 0, 1, 1)
+    assert sole_change(b"a\nb\nc\n", b"a\nc\n") == (1, 1, 1, 0)
+    assert sole_change(b"", b"a") == (0, 0, 0, 1)
+    assert sole_change(b"a", b"a\n") == (0, 1, 0, 1), "the end of the last line is a part of it"
+    assert sole_change(b"a\nc\n", b"a\na\nc\n") is None, "which of the two came, nobody can see"
+    assert sole_change(b"a\n\nc\n", b"a\n\nb\n\nc\n") is None, "the block may begin with the blank line"
+    assert sole_change(b"a\nb\nc\n", b"x\nb\ny\n") is None, "these are two places"
 
 
 def test_a_hunk_that_slides_to_the_edge_is_looked_for_in_the_whole() -> None:
