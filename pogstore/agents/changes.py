@@ -11,7 +11,7 @@ import msgspec
 from pogstore.agents.heard import Heard
 from pogstore.agents.trees import Tree
 from pogstore.draft import DraftChange
-from pogstore.interop.claude_edits import Edit, is_told, outcome_of
+from pogstore.interop.claude_edits import Edit, is_told, outcome_of, undone
 from pogstore.model import Change
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.work.compared import side_of
@@ -86,6 +86,7 @@ def _sides(
         return _Sides(before or NOTHING, Held(fault="no-result"))
     told = _told(recorded, path, edit, before or after)
     if before is None or begin is None:
+        told = told or _undone(recorded, path, edit, after)
         if told is not None:
             return _Sides(told, after)
         return _Sides(NOTHING, after, reason="no-before", inferred=True)
@@ -108,6 +109,14 @@ def _told(recorded: Recorded, path: bytes, edit: Edit | None, like: Held) -> Hel
         return NOTHING
     mode = like.version.mode if like.version else "100644"
     return recorded.cleaned(path, mode, edit.original.encode("utf-8", "surrogateescape"))
+
+
+def _undone(recorded: Recorded, path: bytes, edit: Edit | None, after: Held) -> Held | None:
+    """Returns what a path held before an edit of which only the edit itself is told, if that is certain."""
+    if edit is None or is_told(edit) or after.version is None or not _comparable(after):
+        return None
+    before = undone(after.version.data.decode(), edit.replacements)
+    return None if before is None else recorded.cleaned(path, after.version.mode, before.encode())
 
 
 def _comparable(held: Held) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from pogstore.agents import heard
+from pogstore.agents import cursor, heard
 from pogstore.agents.drafts import as_json
 from pogstore.agents.heard import Heard, decoded, name
 from pogstore.agents.peek import peek
@@ -28,8 +28,13 @@ _STRINGS = frozenset(("session_id", "agent_id", "tool_use_id", "tool_name"))
 
 
 def hear(record: Record) -> Heard:
-    """Returns what a record says; never fails, whatever the agent sent."""
+    """Returns what a record says; never fails, whatever the agent sent.
+
+    Cursor runs these hooks too, and is not Claude Code.
+    """
     said = decoded(record.payload)
+    if cursor.SIGN in said:
+        return cursor.hear(record)
     found: Mapping[str, object] = said if said else peek(record.payload, _STRINGS, {})
     phase = PHASES.get(record.event, heard.NOTE)
     tool = (name(found.get("tool_name")) or "") if said else ""

@@ -15,15 +15,20 @@ EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 SHELLS = ("Bash", "PowerShell")
 CODEX_EDITS = ("apply_patch", "Edit", "Write")
 GEMINI_EDITS = ("write_file", "replace", "edit")
+CURSOR_EDITS = (*EDITS, "StrReplace", "Delete", "ApplyPatch", "EditNotebook", "SearchReplace")
+CURSOR_SHELLS = ("Shell", *SHELLS)
 GEMINI_SHELLS = ("run_shell_command",)
 CODEX_SHELLS = ("Bash", "shell", "shell_command", "exec_command", "local_shell", "write_stdin")
-_NAMED = ("file_path", "notebook_path", "path", "filePath", "filepath")
+_FILE = "file_path"
+_NAMED = (_FILE, "notebook_path", "path", "filePath", "filepath")
 """What a call's input has for the one file that it edits."""
 _SEVERAL = ("file_paths", "filepaths", "files", "paths")
 """What it has for several."""
 _PATCHED = ("command", "input", "patch", "patchText")
 """What it has for a patch that names the files itself."""
-_GIVEN = (*_NAMED, *_PATCHED, "cmd")
+_PLACED = ("working_directory", "workdir", "cwd", "dir_path")
+"""What it has for the directory in which a command runs."""
+_GIVEN = (*_NAMED, *_PATCHED, *_PLACED, "cmd")
 CLASSES = ("edit", "shell", "read", "mcp")
 """What an agent may class a tool as; every other word is `other`."""
 
@@ -34,12 +39,14 @@ class Dialect:
     Of `steps` the first is told before a tool runs; of `ends` the last when a session is over.
     `own` are members that an agent has that says the class and the files of a call itself, and `paths` those that are
     arrays of files; `of_tool` has the classes of the tools of one that does not, and `mcp` is what the names of those
-    begin with that come through MCP. `whole` says that an edit which names no file that we find may have changed any.
+    begin with that come through MCP. `edited` are events that tell of an edit without a call, with the file beside it.
+    `roots` is the array of the directories in which the agent works, where it does not say in which one it is. `whole`
+    says that an edit which names no file that we find may have changed any.
     """
 
     __slots__ = (
-        *("cwd", "ends", "event", "given", "looks", "mcp", "of_tool", "own", "paths", "session", "steps", "tool"),
-        "whole",
+        *("cwd", "edited", "ends", "event", "given", "looks", "mcp", "of_tool", "own", "paths", "roots", "session"),
+        *("steps", "tool", "whole"),
     )
 
     def __init__(
@@ -57,11 +64,13 @@ class Dialect:
         own: tuple[str, ...] = (),
         paths: tuple[str, ...] = (),
         mcp: str = "mcp__",
+        edited: tuple[str, ...] = (),
+        roots: str = "workspace_roots",
         whole: bool = True,
     ) -> None:
         self.event, self.cwd, self.tool, self.given, self.own, self.paths = event, cwd, tool, given, own, paths
         self.session, self.steps, self.ends, self.looks, self.of_tool = session, steps, ends, looks, of_tool
-        self.mcp, self.whole = mcp, whole
+        self.mcp, self.edited, self.roots, self.whole = mcp, edited, roots, whole
 
 
 DIALECTS = {
@@ -77,6 +86,15 @@ DIALECTS = {
         ends=("Stop", "StopFailure", "Interrupt", "SessionEnd"),
         looks=("Stop", "StopFailure", "Interrupt"),
         of_tool=dict.fromkeys(CODEX_EDITS, "edit") | dict.fromkeys(CODEX_SHELLS, "shell"),
+    ),
+    "cursor": Dialect(
+        session="conversation_id",
+        steps=("preToolUse", "postToolUse", "postToolUseFailure", "afterFileEdit", "afterTabFileEdit"),
+        ends=("stop", "sessionEnd"),
+        looks=("stop",),
+        of_tool=dict.fromkeys(CURSOR_EDITS, "edit") | dict.fromkeys(CURSOR_SHELLS, "shell"),
+        mcp="MCP:",
+        edited=("afterFileEdit", "afterTabFileEdit"),
     ),
     "gemini": Dialect(
         steps=("BeforeTool", "AfterTool"),
@@ -104,17 +122,19 @@ DIALECTS = {
 class Step:
     """What a hook knows of one thing that an agent said.
 
-    `paths` are the files that it names, as it named them; `whole` says that any file may be another now, `ends` that a
-    turn is over, `over` that the session is, `asks` that a tool is about to run, which can still be refused, and
-    `command` is what a shell was told.
+    `paths` are the files that it names, as it named them, and `roots` the directories that these may begin in where it
+    does not say in which one it is; `whole` says that any file may be another now, `ends` that a turn is over, `over`
+    that the session is, `asks` that a tool is about to run, which can still be refused; `command` is what a shell was
+    told, and `place` where, if that is said.
     """
 
-    __slots__ = ("asks", "command", "cwd", "ends", "event", "over", "paths", "session", "whole")
+    __slots__ = ("asks", "command", "cwd", "ends", "event", "over", "paths", "place", "roots", "session", "whole")
 
     def __init__(self, event: str, cwd: str, session: str = "") -> None:
         self.event, self.cwd, self.session = event, cwd, session
         self.paths: list[str] = []
-        self.command = ""
+        self.roots: list[str] = []
+        self.command = self.place = ""
         self.whole = self.ends = self.over = self.asks = False
 
 
@@ -125,8 +145,10 @@ def understand(agent: str, payload: bytes, event: str = "") -> Step:
     """
     names = DIALECTS[agent]
     members = {names.event, names.cwd, names.session, names.tool, names.given, *names.own, *names.paths}
-    said = peek(payload, members, {names.given: _GIVEN}, names.paths or _arrays(names.given))
+    members |= {_FILE} if names.edited else set()
+    said = peek(payload, members, {names.given: _GIVEN}, (*(names.paths or _arrays(names.given)), names.roots))
     step = Step(said.get(names.event, "") or event, said.get(names.cwd, ""), said.get(names.session, ""))
+    step.roots = [] if step.cwd else _strings_of([names.roots], said)
     step.over = step.event == names.ends[-1]
     step.ends, step.whole = step.event in names.ends, step.event in names.looks
     step.asks = step.event == names.steps[0]
@@ -142,6 +164,9 @@ def _arrays(given: str) -> tuple[str, ...]:
 
 def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
     """Tells of a tool call: what a tool changes that names no files, only a look at everything can tell."""
+    if step.event in names.edited:
+        step.paths = [said[_FILE]] if said.get(_FILE) else []
+        return
     class_ = _class(names, said)
     if names.own:
         step.paths = _own_paths(names, said)
@@ -151,6 +176,9 @@ def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
     step.whole = class_ in ("shell", "mcp") or (class_ == unknown and not step.paths)
     if step.whole:
         step.command = _command(names.given, said)
+        if not names.own:
+            told = (said.get(f"{names.given}.{each}", "") for each in _PLACED)
+            step.place = next(filter(None, told), "")
 
 
 def _edited(given: str, said: dict[str, str]) -> list[str]:

@@ -5,10 +5,11 @@ there, is `observed`, unless git brought it. What changed during a call that may
 whole tree was looked at before it and after it, and if no other such call was open there meanwhile.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 
 from pogstore.agents.changes import Seen, seen_changes, with_moves
-from pogstore.agents.heard import END, PROMPT, SESSION_END, SESSION_START, TURN_END, Heard, Step, is_over
+from pogstore.agents.heard import END, NOTE, PROMPT, SESSION_END, SESSION_START, TURN_END, Heard, Step, is_over
 from pogstore.agents.pairing import paired
 from pogstore.agents.telling import Telling
 from pogstore.agents.trees import Call, Tree, Trees
@@ -44,7 +45,7 @@ class Fold:
         self._waiting: dict[Key, Heard] = {}
         self._trees = Trees(store, min((heard.record.time for heard in said), default=0))
         self._telling = Telling(store, self._trees)
-        self._said: dict[tuple[str, bytes], int] = {}
+        self._said: dict[tuple[str, bytes], tuple[int, str]] = {}
 
     def found(self) -> list[tuple[TaskId, Draft]]:
         """Returns what to write, in order."""
@@ -80,6 +81,8 @@ class Fold:
         return Compared(tree.gaps(heard), coverage="scoped") if found is None else found
 
     def _end(self, end: Heard) -> None:
+        if end.is_shadow and self._trees.of(end.record).knows(end):
+            return
         waiting = self._waiting.pop(end.call, None)
         begin = self._begins.get(end.call) if end.call_id else waiting
         tree = self._trees.of(end.record)
@@ -187,11 +190,16 @@ class Fold:
         self._telling.observed(first, at, key, changes, fields)
 
     def _was_said(self, heard: Heard) -> bool:
-        """Says whether the same hook has just said the same: two installations of it both run."""
-        key = (heard.record.event, heard.record.payload)
-        before = self._said.get(key)
-        self._said[key] = heard.record.time
-        return before is not None and heard.record.time - before <= TWICE
+        """Says whether the same was just said: by two installations of a hook, or by two hooks that one agent runs."""
+        record = heard.record
+        of_hook = self._said.get((record.event, record.payload))
+        thing = record.event.lower() if heard.phase == NOTE else heard.phase
+        key = (thing, json.dumps([heard.agent, heard.session, heard.agent_id, heard.text]).encode())
+        of_agent = self._said.get(key)
+        self._said[record.event, record.payload] = self._said[key] = (record.time, record.agent)
+        if of_hook is not None and record.time - of_hook[0] <= TWICE:
+            return True
+        return of_agent is not None and of_agent[1] != record.agent and record.time - of_agent[0] <= TWICE
 
     def _say(self, heard: Heard) -> None:
         if heard.phase in (SESSION_START, SESSION_END) or heard.settles:

@@ -31,7 +31,8 @@ class Heard(NamedTuple):
     said where a part of it has no other place. `stamp` is when the agent itself says that it spoke, and `nth` tells
     calls apart that have no id and are otherwise equal. `moves` are the files that a call moved, below the root, the
     old path first. `is_part` says that the session is a part of its `parent_session`, as that of a sub-agent is, and
-    `settles` that what of it has not ended by now will not end.
+    `settles` that what of it has not ended by now will not end. `is_shadow` says that a call may tell of the same
+    as well.
     """
 
     record: Record
@@ -61,6 +62,7 @@ class Heard(NamedTuple):
     moves: tuple[tuple[bytes, bytes], ...] = ()
     is_part: bool = False
     settles: bool = False
+    is_shadow: bool = False
 
     @property
     def begins(self) -> bool:

@@ -97,7 +97,7 @@ def bare(tool: str) -> str:
 def _of_tool(basic: Heard, members: Mapping[str, object], tool: str, words: Words) -> Heard:
     given = input_of(next((members[each] for each in words.given if members.get(each)), None))
     answer = next((members[each] for each in words.answer if members.get(each) is not None), None)
-    error = members.get("error")
+    error = members.get("error", members.get("error_message"))
     failed = basic.phase == heard.END and (_has_failed(answer) or bool(error))
     return basic._replace(
         phase=heard.FAILED if failed else basic.phase,

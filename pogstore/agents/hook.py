@@ -69,8 +69,8 @@ def _hear(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]") 
     if not whole and not payload.strip():
         return ()
     told = _Told(arguments, payload, whole, environ)
-    cwd = _directory(told.step.cwd)
-    found, untold = _whose(told.step.paths, cwd)
+    cwd = _cwd(told.step)
+    found, untold = _whose(_placed(told.step), cwd)
     if untold is not None:
         _count(untold, b"elsewhere", told.now)
     shared = {place[2] for place in list(found)[:1]}
@@ -78,9 +78,10 @@ def _hear(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]") 
         told.record(place, paths, aside=at > 0 and place[2] in shared)
     others = list(found) if told.step.paths else []
     for place in list(found)[:1] if told.step.command else []:
-        inside = dict.fromkeys([*_named_inside(place, told.step.command, cwd), *told.inside])
+        words = f"{told.step.command} {told.step.place}"
+        inside = dict.fromkeys([*_named_inside(place, words, cwd), *told.inside])
         others = [other for other in inside if _enabled(other)][:INSIDE]
-        for beside in (*_beside(place, told.step.command), *others):
+        for beside in (*_beside(place, words), *others):
             told.record(beside, [], aside=True)
     _note_reached(others, told.step.session, cwd)
     also = _tell_end(told, next(iter(found))) if told.step.over and found else []
@@ -188,6 +189,26 @@ def _directory(cwd: str) -> bytes:
         return os.getcwdb()
     except FileNotFoundError:
         return b"/"
+
+
+def _cwd(step: Step) -> bytes:
+    """Returns where the session is; of several directories in which it may be the first where recording is wanted."""
+    for root in map(_bytes, step.roots):
+        place = sighting.find_place(sighting.resolve(root)) if root.startswith(b"/") else None
+        if place is not None and _enabled(place):
+            return root
+    return _directory(step.cwd or "".join(step.roots[:1]))
+
+
+def _placed(step: Step) -> "Sequence[str]":
+    """Returns the files that a step names, each below the directory in which it lies if several may be meant."""
+    if len(step.roots) < 2:
+        return step.paths
+    found = []
+    for path in step.paths:
+        places = (os.path.join(root, path) for root in step.roots)
+        found.append(next((place for place in places if os.path.lexists(_bytes(place))), path))
+    return found
 
 
 def _bytes(path: str) -> bytes:

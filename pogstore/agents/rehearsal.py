@@ -68,9 +68,30 @@ def gemini(cwd: str) -> Iterator[Line]:
         yield line._replace(members={**said, "timestamp": stamp, **line.members})
 
 
+def cursor(cwd: str) -> Iterator[Line]:
+    """Yields a session of Cursor."""
+    path = f"{cwd}/{FILE}"
+    call = {"tool_name": "Write", "tool_use_id": "call_test\nctc_test", "tool_input": {"path": path, "contents": TEXT}}
+    edit = {"file_path": path, "edits": [{"old_string": "", "new_string": TEXT}]}
+    told = [
+        Line("sessionStart", {"session_id": SESSION, "is_background_agent": False}),
+        Line("beforeSubmitPrompt", {"prompt": PROMPT, "attachments": []}),
+        Line("preToolUse", call),
+        Line("afterFileEdit", edit, written=True),
+        Line("postToolUse", {**call, "tool_output": '{"success":true}', "duration": 1.5}, written=True),
+        Line("stop", {"status": "completed", "loop_count": 0}, written=True),
+        Line("sessionEnd", {"session_id": SESSION, "reason": "completed"}, written=True),
+    ]
+    for line in told:
+        said = {"conversation_id": SESSION, "generation_id": "1", "model": "test", "cursor_version": "test"}
+        places = {"workspace_roots": [cwd], "transcript_path": None, "hook_event_name": line.event}
+        yield line._replace(members={**said, **places, **line.members})
+
+
 REHEARSALS: Mapping[str, Callable[[str], Iterator[Line]]] = {
     "claude-code": claude_code,
     "codex": codex,
     "gemini": gemini,
+    "cursor": cursor,
 }
 """By the names of the agents."""

@@ -8,8 +8,8 @@ because the text itself tells whether a container was there before:
 - a container that `append` made holds nothing but what was put into it, and goes with its last member;
 - an empty container that was there before gets *one space* behind its new last member, and stays, without the space;
 - a text that `append` made as a whole is known by being, to the byte, what it would make;
-- a `head` (a member that some agents want at the top, say their format's version) stands before what is put into a new
-  text; where one is missing in a text that was there, it is put *behind* what came with it, and goes with it.
+- a `head` (a member that some agents want at the top, say their format's version) stands first in a new text; where one
+  is missing in a text that was there, it is put last, and spelled as nobody spells it, so that `drop_head` knows it.
 
 Where somebody else has formatted the file anew meanwhile, that space is gone: then an emptied container goes too,
 which means the same to every reader. Pure functions over text; they know of no agent and no file.
@@ -132,7 +132,18 @@ def append(text: str | None, keys: Sequence[str], element: str, name: str, head:
 
 def _with_head(text: str, head: Head) -> str:
     start = _root(text)
-    return _insert(text, start, _top_layout(text, start), lambda _: _spelled(head))
+    return _insert(text, start, _top_layout(text, start), lambda _: _odd(head))
+
+
+def drop_head(text: str, head: Head, name: str) -> str:
+    """Returns the text without a head that `append` put into it; one that somebody else wrote stays."""
+    read(text, name)
+    start = _root(text)
+    beside = members(text, start) if text.startswith("{", start) else []
+    for place, member in enumerate(beside):
+        if text[member.start : member.end] == _odd(head):
+            return _cut(text, [_Step(start, beside, place)])
+    return text
 
 
 def drop(text: str, path: Sequence[str | int], name: str, head: Head | None = None) -> str | None:
@@ -151,7 +162,7 @@ def drop(text: str, path: Sequence[str | int], name: str, head: Head | None = No
             return None
         if text.endswith(whole) and is_blank(before := text.removesuffix(whole)):
             return before
-    return _cut(text, steps, head)
+    return _cut(text, steps)
 
 
 class _Step(NamedTuple):
@@ -181,25 +192,17 @@ def _steps(text: str, path: Sequence[str | int]) -> list[_Step] | None:
     return steps
 
 
-def _cut(text: str, steps: Sequence[_Step], head: Head | None) -> str:
+def _cut(text: str, steps: Sequence[_Step]) -> str:
     """Takes out the innermost member of the path that does not stand alone, or the outermost."""
-    for step in reversed(steps):
-        start, beside, place = step
-        last = place + (step is steps[0] and _is_head(text, beside[place + 1 :], head))
-        end = beside[last].end
+    for start, beside, place in reversed(steps):
+        end = beside[place].end
         if place > 0:
             return text[: beside[place - 1].end] + text[end:]
-        if len(beside) > last + 1:
-            return text[: beside[0].start] + text[beside[last + 1].start :]
+        if len(beside) > 1:
+            return text[: beside[0].start] + text[beside[1].start :]
         if text.startswith(_MARK, end):
             return text[: start + 1] + text[end + len(_MARK) :]
-    return text[: start + 1] + text[end:]
-
-
-def _is_head(text: str, behind: Sequence[Member], head: Head | None) -> bool:
-    """Says whether nothing but a head follows, which came with what is taken out."""
-    is_one = head is not None and len(behind) == 1
-    return is_one and (behind[0].key, text[behind[0].value : behind[0].end]) == head
+    return text[: steps[0].start + 1] + text[steps[0].member.end :]
 
 
 def _find(beside: Sequence[Member], key: str | int) -> Member | None:
@@ -238,6 +241,10 @@ def _whole(keys: Sequence[str], element: str, newline: str, head: Head | None) -
 
 def _spelled(head: Head) -> str:
     return f"{json.dumps(head[0])}: {head[1]}"
+
+
+def _odd(head: Head) -> str:
+    return f"{json.dumps(head[0])} :{head[1]}"
 
 
 def _layout_of(text: str, member: Member, otherwise: _Layout) -> _Layout:

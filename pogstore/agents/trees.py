@@ -98,6 +98,16 @@ class Tree:
         self._edits.pop(key, None)
         return self._calls.pop(key, None)
 
+    def knows(self, edited: Heard) -> bool:
+        """Says whether an edit is told by a call, open or over: one that names the file, or that left it as it is."""
+        paths = [each.path for each in edited.record.states]
+        opened = {each.path for begin in self._edits.values() if begin.session == edited.session
+                  for each in begin.record.states}  # fmt: skip
+        if any(path in opened for path in paths):
+            return True
+        lasts = [(self.recorded.last(each.path), each) for each in edited.record.states]
+        return all(last is not None and last.held.same(self.recorded.held(each)) for last, each in lasts)
+
     def left(self, at: Heard) -> None:
         """Takes note that an agent has gone on: what it was doing before is over, or was interrupted."""
         for call in self._calls.values():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
 from pogstore.agents import command_line, settings_file
-from pogstore.agents.settings import Head, append, decode, drop, is_blank, read
+from pogstore.agents.settings import Head, append, decode, drop, drop_head, is_blank, read
 from pogstore.agents.settings_file import Place, Plan, Scope, Verb
 from pogstore.errors import PogError
 
@@ -163,7 +163,9 @@ class JsonHooks(NamedTuple):
                 break
             # a group that holds nothing else was made by us: it goes as a whole, with its matcher
             text = drop(text, hook.path[:3] if hook.alone else hook.path, name, self.head)
-        return text
+        if text is None or self.head is None or is_blank(text) or self._ours(text, name, calls):
+            return text
+        return drop_head(text, self.head, name)
 
     def found(self, text: str | None, name: str, calls: Mapping[str, str]) -> list[Installed]:
         """Returns the hooks that call us."""

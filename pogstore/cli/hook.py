@@ -15,7 +15,7 @@ def command() -> None:
     """Record what an agent says on standard input; the agent runs this by itself."""
 
 
-AGENTS = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini": "Gemini CLI"}
+AGENTS = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini": "Gemini CLI", "cursor": "Cursor"}
 """Those that say by themselves what happens."""
 _HELP = """Record one step of {title}.
 

@@ -111,12 +111,16 @@ def _original(value: object) -> str | UnsetType | None:
 
 def _replacements(tool: str, given: Mapping[str, object], told: Outcome) -> tuple[Replacement, ...]:
     if tool == "MultiEdit":
-        edits = told.edits if isinstance(told.edits, list) else given.get("edits")
-        found = [_replacement(edit) for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
-    elif isinstance(told.old_string, str) and isinstance(told.new_string, str):
-        found = [Replacement(told.old_string, told.new_string, told.replace_all is True)]
-    else:
-        found = [_replacement(given)]
+        return replacements_of(told.edits if isinstance(told.edits, list) else given.get("edits"))
+    if isinstance(told.old_string, str) and isinstance(told.new_string, str):
+        return (Replacement(told.old_string, told.new_string, told.replace_all is True),)
+    found = _replacement(given)
+    return (found,) if found else ()
+
+
+def replacements_of(edits: object) -> tuple[Replacement, ...]:
+    """Returns the replacements in a list of edits; none if one of them cannot be read."""
+    found = [_replacement(edit) for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
     return tuple(each for each in found if each) if all(found) else ()
 
 
@@ -165,6 +169,18 @@ def _replaced(content: str, replacement: Replacement) -> str | None:
     if not new and not old.endswith("\n") and old + "\n" in content:
         old += "\n"  # the tool takes the end of the line along when it deletes; seen in its transcripts
     return content.replace(old, new, -1 if everywhere else 1)
+
+
+def undone(content: str, replacements: tuple[Replacement, ...]) -> str | None:
+    """Returns the text in which the replacements were made, from what they made of it; `None` if it is not certain.
+
+    It is where each new text stands just once, and the old text did not hold it everywhere.
+    """
+    for old, new, everywhere in reversed(replacements):
+        if not new or everywhere or content.count(new) != 1:
+            return None
+        content = content.replace(new, old)
+    return content if replacements else None
 
 
 class Contents:

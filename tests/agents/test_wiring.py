@@ -15,6 +15,7 @@ from pogstore.agents.settings_file import Place, Scope, apply
 from pogstore.agents.wiring import JsonHooks, Wiring
 from pogstore.cli._installed import WIRINGS
 from pogstore.cli.hook import AGENTS
+from tests.agents.test_claude_settings import without_empty
 from tests.agents.test_settings import parsed, settings_texts
 
 WIRED = list(WIRINGS.values())
@@ -26,6 +27,7 @@ FOREIGN = {
         '{\n  "theme": "x",\n  "hooks": {"BeforeTool": [{"matcher": "write_.*", "sequential": true, "hooks": '
         '[{"type": "command", "command": "guard", "timeout": 500}]}]}\n}'
     ),
+    "cursor": '{\n  "version": 1,\n  "hooks": {"afterFileEdit": [{"command": "./format.sh"}], "stop": []}\n}\n',
 }
 """What somebody else may have there."""
 named = pytest.mark.parametrize("wired", WIRED, ids=lambda each: each.agent)
@@ -93,8 +95,8 @@ def test_what_a_program_wrote_anew_loses_our_hooks_and_nothing_else(wired: Wirin
     text = FOREIGN.get(wired.agent, '{"hooks": {}}')
     anew = json.dumps(parsed(added(wired, text)), indent=indent)
     assert added(wired, anew) == anew
-    left = parsed(removed(wired, anew))
-    assert left.get("hooks", {}) == parsed(text)["hooks"]
+    left, wanted = without_empty(parsed(removed(wired, anew))), without_empty(parsed(text))
+    assert left | {"version": 1} == wanted | {"version": 1}
 
 
 @named
@@ -155,6 +157,29 @@ def test_the_lines_are_the_same_in_all_versions() -> None:
             ],
         }
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        '{"hooks": {}}',
+        '{"version": 1}',
+        '{"hooks": {}, "version": 1}',
+        '{"x": [], "version": 2}',
+        '{ "x": 1, "version": 1 }',
+        '{\n\t"x": 1\n}\n',
+        '{"hooks": {"stop": []}}',
+        "\r\n",
+        '{"hooks": {"stop": [{"command": "a"}]}, "version": 1}',
+    ],
+)
+def test_cursor_s_version_comes_and_goes_with_our_hooks(text: str) -> None:
+    wired = WIRINGS["cursor"]
+    with_ours = added(wired, text) or ""
+    assert parsed(with_ours)["version"] == (2 if '"version": 2' in text else 1)
+    assert added(wired, with_ours) == with_ours
+    assert removed(wired, with_ours) == text
 
 
 def test_gemini_counts_in_milliseconds_and_names_its_hooks() -> None:

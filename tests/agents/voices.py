@@ -173,4 +173,33 @@ GEMINI = Voice(
     end=("SessionEnd", {"reason": "exit"}),
     call=None,
 )
-VOICES = {each.agent: each for each in (CODEX, GEMINI)}
+CURSOR = Voice(
+    "cursor",
+    common=lambda root: {
+        "conversation_id": SESSION,
+        "generation_id": "g1",
+        "model": "model-test",
+        "cursor_version": "2026.02",
+        "workspace_roots": [str(root.parent / "elsewhere"), str(root)],
+        "user_email": "ada@example.org",
+        "transcript_path": None,
+    },
+    start=("sessionStart", {"session_id": SESSION, "is_background_agent": False, "composer_mode": "agent"}),
+    prompt=("beforeSubmitPrompt", {"prompt": PROMPT, "attachments": []}),
+    edit=lambda root: {
+        "tool_name": "StrReplace",
+        "tool_input": {"path": str(root / "app.py"), "old_string": OLD, "new_string": NEW},
+    },
+    write=lambda root: {"tool_name": "Write", "tool_input": {"file_path": "made.txt", "content": MADE}},
+    shell={"tool_name": "Shell", "tool_input": {"command": SHELL, "description": "edit"}},
+    failing=lambda root: {
+        "tool_name": "StrReplace",
+        "tool_input": {"path": str(root / "app.py"), "old_string": "nowhere", "new_string": "x"},
+    },
+    before=("preToolUse", {}),
+    after=("postToolUse", {"tool_output": '{"success":true}', "duration": 36.841}),
+    failed=("postToolUseFailure", {"error_message": "not found", "failure_type": "error", "duration": 2}),
+    stop=("stop", {"status": "completed", "loop_count": 0}),
+    end=("sessionEnd", {"session_id": SESSION, "reason": "completed", "final_status": "completed"}),
+)
+VOICES = {each.agent: each for each in (CODEX, GEMINI, CURSOR)}
