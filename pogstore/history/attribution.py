@@ -247,6 +247,9 @@ class Attribution:
             return
         parents = [parent for parent in step.parents if parent in self._versions]
         known = self._versions.get(step.after)
+        if step.is_old:
+            self._take_old(step, step.after, parents)
+            return
         if known is None:
             work = _Work(step.time, min(step.authored, step.time), step.commit)
             owners = self._explain(step.after, parents, work)
@@ -257,6 +260,14 @@ class Attribution:
         self._wrote(step.commit, Place(step.after, None))
         self._landed.update(owner for owner in set(known.owners) if owner in self._event_times)
         self._remember(step.after)
+
+    def _take_old(self, step: CommitStep, key: Key, parents: list[Key]) -> None:
+        """Leaves each line of a version to the commit; the content is read only if something is made of it."""
+        if key not in self._versions:
+            parent = parents[0] if parents else None
+            self._versions[key] = Version(key, self._read, self._vectors, step.commit, parent, step.time)
+        self._versions[key].committed = True
+        self._remember(key)
 
     def _committed(self, step: CommitStep, owners: list[Owner], parents: list[Key]) -> list[Owner]:
         doubted = {owner for owner in set(owners) if owner in self._commit_times or self._is_withheld(owner, step)}

@@ -41,7 +41,8 @@ class EventStep(NamedTuple):
 class CommitStep(NamedTuple):
     """A commit that holds a version, over what its parents held.
 
-    `authored` is when its work was done, which a rebase leaves as it is.
+    `authored` is when its work was done, which a rebase leaves as it is. With `is_old` nobody asks which commit wrote
+    its lines.
     """
 
     commit: Owner
@@ -49,6 +50,7 @@ class CommitStep(NamedTuple):
     authored: int
     after: Key | None
     parents: tuple[Key, ...]
+    is_old: bool = False
 
 
 def steps(events: Iterable[EventStep], commits: Iterable[CommitStep]) -> list[EventStep | CommitStep]:
@@ -62,4 +64,17 @@ def steps(events: Iterable[EventStep], commits: Iterable[CommitStep]) -> list[Ev
     for at, commit in enumerate(commits):
         latest = max(latest, commit.time)
         placed.append((latest, 1, at, commit))
-    return [step for *_, step in sorted(placed, key=lambda item: item[:3])]
+    return told_old([step for *_, step in sorted(placed, key=lambda item: item[:3])])
+
+
+def told_old(stream: list[EventStep | CommitStep]) -> list[EventStep | CommitStep]:
+    """Tells of the commits before all events that they are old, where all events are edits.
+
+    Only what a command brings back may be a commit's again; an edit is only asked whether he came before a commit.
+    """
+    events = [step for step in stream if isinstance(step, EventStep)]
+    if not events or any(event.kind != "edit" for event in events):
+        return stream
+    first = stream.index(events[0])
+    early = [step for step in stream[:first] if isinstance(step, CommitStep)]
+    return [*(step._replace(is_old=step.time < events[0].time - SLACK) for step in early), *stream[first:]]

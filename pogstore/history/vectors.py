@@ -111,22 +111,38 @@ class Vectors:
 
 
 class Version:
-    """A content with the owner of each of its lines; `read` knows the content."""
+    """A content with the owner of each of its lines; `read` knows the content.
 
-    __slots__ = ("_read", "_vectors", "committed", "key", "parent", "time", "vector")
+    With one owner in the place of a vector all lines are his; how many they are is looked up when somebody asks.
+    """
+
+    __slots__ = ("_of_one", "_read", "_vector", "_vectors", "committed", "key", "parent", "time")
 
     def __init__(
         self,
         key: Key,
         read: Callable[[Key], bytes],
         vectors: Vectors,
-        vector: Vector,
+        vector: Vector | Owner,
         parent: Key | None,
         time: int,
     ) -> None:
-        self.key, self.vector, self.parent, self.time = key, vector, parent, time
+        self.key, self.parent, self.time = key, parent, time
         self.committed = False
         self._read, self._vectors = read, vectors
+        self._vector: Vector | None = vector if isinstance(vector, Vector) else None
+        self._of_one: Owner = vector if isinstance(vector, Owner) else UNKNOWN
+
+    @property
+    def vector(self) -> Vector:
+        """The owners of its lines."""
+        if self._vector is None:
+            self._vector = self._vectors.whole([self._of_one] * len(self.lines))
+        return self._vector
+
+    @vector.setter
+    def vector(self, vector: Vector) -> None:
+        self._vector = vector
 
     @property
     def content(self) -> bytes:

@@ -5,6 +5,9 @@ Two versions of a file differ in a few places, so a diff that looks only between
 
 from typing import NamedTuple
 
+SMALL = 1 << 13
+"""Bytes that may have changed for the change to be looked for as a single one: of more there are mostly several."""
+
 
 class Ends(NamedTuple):
     """How many bytes, all of them whole lines, two contents share at either end; the two never overlap."""
@@ -33,6 +36,8 @@ def sole_change(old: bytes, new: bytes) -> tuple[int, int, int, int] | None:
     if not (_begins_line(old, len(old) - tail) and _begins_line(new, len(new) - tail)):
         newline = old.find(b"\n", len(old) - tail)
         tail = len(old) - newline - 1 if newline >= 0 else 0
+    if len(old) + len(new) - 2 * (head + tail) > SMALL:
+        return None
     went, came = (_lines(data[head : len(data) - tail]) for data in (old, new))
     if went and came:
         is_sole = set(went).isdisjoint(came)

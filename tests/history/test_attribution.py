@@ -3,14 +3,14 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pogstore.history.attribution import WINDOW
 from pogstore.history.claims import marked, rule_of
 from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold
 from pogstore.history.lines import is_trivial, normal, split
-from pogstore.history.stream import SLACK, Kind
+from pogstore.history.stream import SLACK, EventStep, Kind, told_old
 from pogstore.store.libgit2 import line_hunks
 from tests.history.worlds import MINUTE, World, text
 
@@ -449,3 +449,56 @@ def test_who_has_a_line_by_a_rule_keeps_the_one_that_is_least_sure() -> None:
     assert rule_of(marked(near, "moved"), is_recorded=True) == "moved"
     assert rule_of(marked(marked(A, "moved"), "index"), is_recorded=True) == "moved"
     assert rule_of(A, is_recorded=False) == "bound"
+
+
+CONTENTS = st.lists(st.sampled_from(["", "}", "x = 1", "a line that says much", "another"]), max_size=6).map(
+    lambda lines: text(*lines)
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(CONTENTS, st.booleans()), min_size=1, max_size=4),
+    st.lists(st.tuples(CONTENTS, st.booleans(), st.integers(0, 4), st.booleans()), min_size=1, max_size=7),
+)
+def test_which_of_the_old_commits_has_a_line_matters_to_no_event(
+    early: list[tuple[str, bool]], late: list[tuple[str, bool, int, bool]]
+) -> None:
+    """Commits, some beside each other, then edits and commits that go on from any version, some of them unsure."""
+    world = World()
+    contents: list[str] = []
+    for number, (content, merges) in enumerate(early):
+        parents = (contents[-1:] + contents[-2:-1]) if merges else contents[:1]
+        world.commit(f"{number:040x}", content, *parents)
+        contents.append(content)
+    world.now += MINUTE
+    for number, (content, commits, behind, unsure) in enumerate(late, len(early)):
+        before = contents[-1 - behind % len(contents)]
+        if commits:
+            world.commit(f"{number:040x}", content, before, *contents[-1:])
+        else:
+            world.event(f"{number:064x}", None if unsure else before, content, unsure=unsure)
+        contents.append(content)
+    each, told = world.replayed(), World()
+    told.steps = told_old(world.steps)
+    assert not any(isinstance(step, EventStep) for step in world.steps) or told.steps[0] != world.steps[0]
+    found = told.replayed()
+    for content in contents:
+        owners = [
+            [owner if len(owner) == 64 else "" for owner in one.owners(content, content.encode(), [], world.now)]
+            for one in (each, found)
+        ]
+        assert owners[0] == owners[1]
+    assert found.absent == each.absent
+
+
+def test_commits_are_not_old_where_a_command_may_bring_their_lines_back() -> None:
+    world = World()
+    world.commit("c" * 40, text("a"))
+    world.event("e" * 64, text("a"), text("b"))
+    assert told_old(world.steps)[0] == world.steps[0], "a commit of the same moment may hold the event's lines"
+    world.now += MINUTE
+    world.steps[1] = world.steps[1]._replace(time=world.now)
+    assert told_old(world.steps)[0] == world.steps[0]._replace(is_old=True)  # type: ignore[call-arg]
+    world.event("f" * 64, text("b"), text("a"), kind="shell")
+    assert told_old(world.steps) == world.steps
