@@ -12,27 +12,35 @@ def matches(pattern: str, path: str, *, fold: bool = False, anywhere: bool = Fal
     """
     if fold:
         pattern, path = pattern.casefold(), path.casefold()
-    anywhere = anywhere and "/" not in pattern.rstrip("/")
+    wanted = _wanted(pattern, anywhere=anywhere)
+    return len(wanted) in _reached(wanted, path)
+
+
+def may_hold(pattern: str, folder: str) -> bool:
+    """Says whether a pattern of what is denied may mean something that is in a folder."""
+    return bool(_reached(_wanted(pattern.casefold(), anywhere=True), folder.casefold()))
+
+
+def _wanted(pattern: str, *, anywhere: bool) -> list[str]:
     wanted = [part for part in pattern.split("/") if part not in ("", ".")]
-    parts = [part for part in path.split("/") if part]
-    if anywhere:
+    if anywhere and "/" not in pattern.rstrip("/"):
         wanted.insert(0, "**")
     while len(wanted) > 1 and wanted[-1] == "**":
         wanted.pop()
-    return _matches(wanted, parts)
+    return wanted
 
 
-def _matches(wanted: list[str], parts: list[str]) -> bool:
-    """Compares part by part; `reached` are the places in the pattern at which one may be."""
+def _reached(wanted: list[str], path: str) -> set[int]:
+    """Returns the places in a pattern at which one may be behind a path; the end of it, once that was reached."""
     reached = _passed({0}, wanted)
-    for part in parts:
-        if len(wanted) in reached:
-            return True
+    for part in path.split("/"):
+        if len(wanted) in reached or not part or part == ".":
+            continue
         reached = _passed(
             {at if wanted[at] == "**" else at + 1 for at in reached if wanted[at] == "**" or glob(wanted[at], part)},
             wanted,
         )
-    return len(wanted) in reached
+    return reached
 
 
 def _passed(reached: set[int], wanted: list[str]) -> set[int]:

@@ -4,7 +4,7 @@ A contract is several limits that hold together: what one of them forbids is for
 clock and no disk. Lies on the path of a hook where a contract was compiled, so that it takes no module but our own.
 """
 
-from pogstore.globs import glob, matches
+from pogstore.globs import glob, matches, may_hold
 from pogstore.shell.programs import Doings, Run, git_verb, understand
 from pogstore.shell.words import Word
 
@@ -75,15 +75,17 @@ class Limits:
 class Contract:
     """What holds for one task: its limits, the claim, and what may be spent.
 
-    `standing` is empty while the claim stands, else why it does not. `budget` has what may be spent, and `spent` what
-    is known to be, by the names of a definition; minutes count from `since`. Times are µs since the epoch.
+    `standing` is empty while the claim stands, else why it does not; in the work trees `lost_in`, by their ids,
+    somebody had claimed it who does not hold it now. `budget` has what may be spent, and `spent` what is known to be,
+    by the names of a definition; minutes count from `since`. Times are µs since the epoch.
     """
 
-    __slots__ = ("budget", "definition", "lease_until", "limits", "since", "spent", "standing", "task")
+    __slots__ = ("budget", "definition", "lease_until", "limits", "lost_in", "since", "spent", "standing", "task")
 
     def __init__(self, task: str, definition: str = "", limits: "Iterable[Limits]" = ()) -> None:
         self.task, self.definition, self.limits = task, definition, tuple(limits)
         self.standing = ""
+        self.lost_in: tuple[str, ...] = ()
         self.lease_until = self.since = 0
         self.budget: dict[str, int] = {}
         self.spent: dict[str, int] = {}
@@ -108,8 +110,10 @@ class Refusal:
         self.rule, self.reason, self.paths = rule, reason, tuple(paths)
 
 
-def judge_time(contract: Contract, now: int) -> Refusal | None:
-    """Judges whether anything may be done at all now (µs since the epoch)."""
+def judge_time(contract: Contract, now: int, worktree: str = "") -> Refusal | None:
+    """Judges whether anything may be done at all now (µs since the epoch), in the work tree of an id."""
+    if worktree and worktree in contract.lost_in:
+        return Refusal(CLAIM_LOST, "somebody else has claimed the task, in another work tree")
     if contract.standing:
         return Refusal(CLAIM_LOST, contract.standing)
     if contract.lease_until and now >= contract.lease_until:
@@ -151,6 +155,26 @@ def _only(allow: "Sequence[str]") -> str:
     return "only " + ", ".join(f"'{pattern}'" for pattern in allow[:8]) if allow else "nothing"
 
 
+def is_ours(text: str) -> bool:
+    """Says whether a command line does nothing but call commands of ours that agents may use, such as `done`."""
+    return _is_all(text, OWN_VERBS)
+
+
+def is_beginning(text: str) -> bool:
+    """Says whether a command line does nothing but call commands of ours, those that begin a task among them."""
+    return _is_all(text, OWN_VERBS | {"start", "claim", "next", "new"})
+
+
+def _is_all(text: str, verbs: frozenset[str]) -> bool:
+    doings = understand(text)
+    plain = bool(doings.runs) and not (doings.fault or doings.writes or doings.assigned)
+    return plain and all(_is_own(run) and _verb(run) in verbs - {"run"} for run in doings.runs)
+
+
+def _verb(run: Run) -> str:
+    return git_verb(run.words[2:])[0]
+
+
 def judge_command(contract: Contract, text: str, resolve: "Resolve") -> Refusal | None:
     """Judges what a shell is told: each program that it starts, and each file that it writes to by name.
 
@@ -179,10 +203,19 @@ def _judge_writes(contract: Contract, doings: Doings, resolve: "Resolve") -> Ref
         if contract.on_paths and not (word.known and write.wheres and _is_plain(word, contract)):
             return Refusal(UNREAD, f"which file is written to, the shell alone knows: '{word.text}'")
         for where in write.wheres if word.known else ():
-            steps = [*(each.text for each in where), word.text]
-            refusal = judge_paths(contract, resolve(steps))
+            paths = list(resolve([*(each.text for each in where), word.text]))
+            refusal = judge_paths(contract, paths) or (_judge_whole(contract, paths) if write.whole else None)
             if refusal is not None:
                 return refusal
+    return None
+
+
+def _judge_whole(contract: Contract, paths: "Iterable[str]") -> Refusal | None:
+    """Judges folders, which end with a slash, that go with all that is in them."""
+    for limits in contract.limits:
+        for path in paths:
+            if path.endswith("/") and any(may_hold(pattern, path) for pattern in limits.deny):
+                return Refusal(PATH, f"'{path}' may hold what {limits.source} denies", [path])
     return None
 
 

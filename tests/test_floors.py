@@ -50,7 +50,7 @@ SPAWN = "store/spawn.py"
 """The second door to processes: a hook that looks at a whole work tree cannot afford `subprocess`."""
 PROCESSES = ("system", "popen", "exec", "spawn", "posix_spawn", "fork")
 ENVIRONMENT = ("environ", "environb", "getenv", "getenvb", "putenv", "unsetenv")
-LAZY = {"cli/main.py": None, "__init__.py": "__getattr__"}
+LAZY = {"cli/main.py": None, "__init__.py": "__getattr__", "agents/hook.py": "_judged"}
 """Where an import may stand inside a function; `None` is any function of that file."""
 LONGEST_FUNCTION = 60
 LONGEST_FILE = 500

@@ -125,16 +125,30 @@ class Step:
     `paths` are the files that it names, as it named them, and `roots` the directories that these may begin in where it
     does not say in which one it is; `whole` says that any file may be another now, `ends` that a turn is over, `over`
     that the session is, `asks` that a tool is about to run, which can still be refused; `command` is what a shell was
-    told, and `place` where, if that is said.
+    told, and `place` where, if that is said. `kind` is the class of the tool that is called.
     """
 
-    __slots__ = ("asks", "command", "cwd", "ends", "event", "over", "paths", "place", "roots", "session", "whole")
+    __slots__ = (
+        "asks",
+        "command",
+        "cwd",
+        "ends",
+        "event",
+        "kind",
+        "over",
+        "paths",
+        "place",
+        "roots",
+        "session",
+        "tool",
+        "whole",
+    )
 
     def __init__(self, event: str, cwd: str, session: str = "") -> None:
         self.event, self.cwd, self.session = event, cwd, session
         self.paths: list[str] = []
         self.roots: list[str] = []
-        self.command = self.place = ""
+        self.command = self.place = self.kind = self.tool = ""
         self.whole = self.ends = self.over = self.asks = False
 
 
@@ -167,7 +181,8 @@ def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
     if step.event in names.edited:
         step.paths = [said[_FILE]] if said.get(_FILE) else []
         return
-    class_ = _class(names, said)
+    class_ = step.kind = _class(names, said)
+    step.tool = said.get(names.tool, "")
     if names.own:
         step.paths = _own_paths(names, said)
     elif class_ == "edit":
@@ -191,7 +206,12 @@ def _edited(given: str, said: dict[str, str]) -> list[str]:
 
 def _command(given: str, said: dict[str, str]) -> str:
     words = _strings_of([f"{given}.command"], said)
-    return said.get(f"{given}.command", "") or said.get(f"{given}.cmd", "") or " ".join(words) or said.get(given, "")
+    return said.get(f"{given}.command", "") or said.get(f"{given}.cmd", "") or _shell_text(words) or said.get(given, "")
+
+
+def _shell_text(words: list[str]) -> str:
+    """Returns the words of a command as a shell is told them."""
+    return " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
 
 
 def _strings_of(names: list[str], said: dict[str, str]) -> list[str]:

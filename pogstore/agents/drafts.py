@@ -5,7 +5,8 @@ same session and call id. So texts, classes and coverage follow `interop/claude_
 """
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -14,10 +15,13 @@ from pogstore.draft import Draft, DraftChange, DraftText
 from pogstore.interop.claude_code import LONGEST_TITLE, UNTITLED, bounded, bounded_value
 from pogstore.interop.claude_edits import BODIES
 from pogstore.interop.claude_speech import line_of
-from pogstore.model import Actor, Definition, Link, Person, Source
+from pogstore.model import Actor, Definition, Link, OddPath, Person, Source
+from pogstore.store.content import path_of
 
 LIVE = "spool"
 """The format of the sources of events that hooks told."""
+OUTSIDE, TAMPERED = "pogstore:outside-limits", "pogstore:contract-changed"
+"""The topics of our own notes: a step that its task's limits deny, and a compiled contract that is not ours."""
 GOES_ON = "derived_from"
 """The link from a session's task to that of the session which it was forked from, or resumed from under another id."""
 PART = "parent"
@@ -87,6 +91,29 @@ def noted(heard: Heard, actor: Actor, parent: Link | None = None) -> Draft:
 def link_of(heard: Heard) -> Link | None:
     """Returns the link from a session's task to the one that it goes on from, or is a part of; nothing without one."""
     return Link(rel=PART if heard.is_part else GOES_ON, task=heard.parent) if heard.parent else None
+
+
+def refused(heard: Heard, rule: str, paths: Sequence[str], actor: Actor) -> Draft:
+    """Returns that a contract denied a tool call; a path outside of the repository is not spelled."""
+    named = [
+        OddPath(outside=True) if path.startswith("/") else path_of(os.fsencode(path.rstrip("/"))) for path in paths
+    ]
+    fields: dict[str, object] = {"rule": rule, "paths": [msgspec.to_builtins(each) for each in dict.fromkeys(named)]}
+    fields |= {"tool": heard.tool} if heard.tool else {}
+    return _draft("refused", heard, actor, fields=fields)
+
+
+def said_by_us(heard: Heard, key: str, topic: str, words: str) -> Draft:
+    """Returns a note of our own about what a hook call told."""
+    return Draft(
+        kind="noted",
+        time=heard.record.time,
+        offset=heard.record.offset,
+        actor=Actor(type="tool", name="pogstore"),
+        fields={"topic": topic},
+        texts={"text": private(words)},
+        source=Source(format=LIVE, key=f"{heard.record.id}/{key}"),
+    )
 
 
 def observed(heard: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]) -> Draft:

@@ -15,8 +15,8 @@ from pogstore.draft import TaskDrafts
 from pogstore.errors import LockHeld, NotEnabled, PogError, StaleRef
 from pogstore.redact import in_force
 from pogstore.store.store import Store
+from pogstore.work import contracts, intake, spool
 from pogstore.work import drain as spool_drain
-from pogstore.work import intake, spool
 from pogstore.work.committed import tell_committed
 from pogstore.work.drain import Drained, Written
 from pogstore.work.spooled_record import Record
@@ -51,7 +51,10 @@ def drain(store: Store, *, wait: float = spool.WAIT, now: int | None = None) -> 
         return _write_apart(store, records, at)
 
     with in_force(lambda: store.own_rules):
-        return spool_drain.drain(store, write, wait=wait)
+        done = spool_drain.drain(store, write, wait=wait)
+    if done.records:
+        contracts.refresh_all(store)
+    return done
 
 
 def _write(store: Store, records: Sequence[Record], now: int) -> Written:

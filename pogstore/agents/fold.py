@@ -38,6 +38,8 @@ class Fold:
         self._begins: dict[Key, Heard] = {}
         self._asides: dict[Key, list[Heard]] = {}
         for heard in said:
+            if heard.refused is not None:
+                continue
             if heard.begins and _is_aside(heard):
                 self._asides.setdefault(heard.call, []).append(heard)
             elif heard.begins and heard.call_id:
@@ -51,7 +53,9 @@ class Fold:
         """Returns what to write, in order."""
         self._trees.look_up([heard.record for heard in self._heard])
         for heard in self._heard:
-            if _is_aside(heard):
+            if heard.refused is not None:
+                self._telling.refused(heard, *heard.refused)
+            elif _is_aside(heard):
                 self._aside(heard)
             elif heard.begins:
                 self._begin(heard)
@@ -64,6 +68,7 @@ class Fold:
                 self._give_up(begin)
             else:
                 self.open.update(each.record.id for each in (begin, *self._asides.get(begin.call, ())))
+        self._telling.check_contracts()
         return self._telling.found
 
     def _begin(self, heard: Heard) -> None:

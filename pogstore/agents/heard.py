@@ -65,6 +65,15 @@ class Heard(NamedTuple):
     is_shadow: bool = False
 
     @property
+    def refused(self) -> tuple[str, list[str]] | None:
+        """By which rule a contract denied it, and for which paths; nothing if none did."""
+        raw = self.record.extra.get("refused")
+        if raw is None:
+            return None
+        rule, *paths = raw.decode("utf-8", "surrogateescape").split("\0")
+        return rule, paths
+
+    @property
     def begins(self) -> bool:
         """Whether a tool is about to be called."""
         return self.phase == BEGIN

@@ -1,7 +1,8 @@
 """What runs at every step of an agent: takes what the agent says, looks at the files it names, and appends one record.
 
-It never fails, prints nothing, and ends in bounded time; what it could not record it counts. It has no opinion on what
-happened: `drain` has. Lies on the path of every hook: see `work/spool.py` for what may be imported.
+It never fails, and ends in bounded time; what it could not record it counts. It prints nothing, but where a contract
+denies what the agent is about to do. It has no opinion on what happened: `drain` has. Lies on the path of every hook:
+see `work/spool.py` for what may be imported.
 """
 # `pathlib` would cost a hook more than all it does
 # ruff: noqa: PTH109, PTH112, PTH118, PTH119, PTH120, PTH208
@@ -20,6 +21,8 @@ TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from pogstore.agents.refusal import Answer
 
 DISABLED = "POG_DISABLE"
 NO = ("", "0", "false", "no", "off", "never")
@@ -41,21 +44,31 @@ INSIDE = 4
 """Repositories inside a work tree that are looked at beside it."""
 WORDS = 64
 """Words of a command that are taken for paths."""
+_JUDGED = ("edit", "shell", "mcp")
+"""The classes of tools that a contract may deny."""
 _APART = bytes.maketrans(b";&|()<>'\"`={}$", b" " * 14)
 _CHUNK = 1 << 20
 _SPOOL = b"/pog/spool"
 
 
 def main(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]", drain: "Sequence[str]" = ()) -> int:
-    """Records what the named agent says on a descriptor; always returns 0, since anything else disturbs the agent.
+    """Records what the named agent says on a descriptor, and refuses a tool that a contract denies.
 
     Some agents do not say which event it is: then it is named behind the agent.
 
-    `drain` is how `git pog` is called, to store what waits when a turn is over; without it nothing is started.
+    Returns 0, since anything else disturbs the agent, but for a refusal as the agent's own contract has it. `drain` is
+    how `git pog` is called, to store what waits when a turn is over; without it nothing is started.
     """
     try:
         if arguments and arguments[0] in DIALECTS and environ.get(DISABLED, "").lower() in NO:
-            for place in _hear(arguments, stdin, environ):
+            payload, whole = read_object(stdin)
+            if not whole and not payload.strip():
+                return 0
+            told = _Told(arguments, payload, whole, environ)
+            judged = _judged(told)
+            if judged is not None:
+                return told.refuse(*judged)
+            for place in _record(told):
                 if drain and drain[0]:
                     _store_behind(place, drain, environ)
     except BaseException:  # noqa: BLE001, S110 - there is nobody to tell; what can be counted is counted below
@@ -63,12 +76,43 @@ def main(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]", d
     return 0
 
 
-def _hear(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]") -> "Sequence[sighting.Place]":
+def _judged(told: "_Told") -> "tuple[sighting.Place, bytes, Answer] | None":
+    """Returns the work tree whose contract denies what an agent is about to do, what is recorded of that, and what the
+    agent is told; nothing if it may do it.
+
+    Without a contract nothing is judged, and what judges is not even loaded.
+    """
+    step = told.step
+    if not step.asks or not (step.kind in _JUDGED or step.paths):
+        return None
+    cwd = _cwd(step)
+    step.paths = list(_placed(step))
+    places = [sighting.find_place(sighting.resolve(cwd))]
+    places += [sighting.locate(os.path.join(cwd, path))[1] for path in map(_bytes, step.paths) if path]
+    for place in dict.fromkeys(places):
+        if place is None or not _enabled(place) or not _limits(place):
+            continue
+        from pogstore.agents import judging  # noqa: PLC0415 - nobody else is to pay for it
+
+        where = os.path.join(cwd, _bytes(step.place))
+        refusal = judging.judge(place, told.task or spool.task_of(place[1]), step, where, told.now)
+        if refusal is not None:
+            return place, judging.recorded(refusal), judging.answer(told.agent, refusal)
+    return None
+
+
+def _limits(place: sighting.Place) -> bool:
+    """Says whether anything may be denied in a work tree: a contract was compiled, or a task is required."""
+    try:
+        if os.listdir(place[2] + b"/pog/contracts"):
+            return True
+    except OSError:
+        pass
+    return spool.requires_task(place[2] + _SPOOL)
+
+
+def _record(told: "_Told") -> "Sequence[sighting.Place]":
     """Records one thing that an agent says; returns where what waits is to be stored now."""
-    payload, whole = read_object(stdin)
-    if not whole and not payload.strip():
-        return ()
-    told = _Told(arguments, payload, whole, environ)
     cwd = _cwd(told.step)
     found, untold = _whose(_placed(told.step), cwd)
     if untold is not None:
@@ -223,14 +267,25 @@ def _bytes(path: str) -> bytes:
 class _Told:
     """One thing that an agent said, as it is recorded in each work tree that it concerns."""
 
-    __slots__ = ("agent", "begun", "inside", "now", "payload", "step", "task", "whole")
+    __slots__ = ("agent", "begun", "inside", "now", "payload", "refused", "step", "task", "whole")
 
     def __init__(self, named: "Sequence[str]", payload: bytes, whole: bool, environ: "Mapping[str, str]") -> None:
         self.agent, self.payload, self.whole = named[0], payload, whole
         self.step: Step = understand(named[0], payload, named[1] if len(named) > 1 else "")
         self.now, self.task = _now(environ), environ.get("POG_TASK", "")
         self.begun = time.monotonic()
+        self.refused = b""
         self.inside: list[sighting.Place] = []
+
+    def refuse(self, place: sighting.Place, refused: bytes, answer: "Answer") -> int:
+        """Records that a contract denied this, and says so as the agent takes it; returns the exit status for that."""
+        self.refused = refused
+        self.record(place, [], aside=False)
+        out, err, status = answer
+        for descriptor, said in ((1, out), (2, err)):
+            if said:
+                os.write(descriptor, said)
+        return status
 
     def record(self, place: sighting.Place, paths: list[bytes], *, aside: bool) -> None:
         """Appends a record of one work tree; counts it as lost if that cannot be.
@@ -242,6 +297,8 @@ class _Told:
             max_blob, sync, patience, _ = spool.settings(directory)
             seen = self._seen(place, paths, max_blob, patience / 1000)
             record = self._encoded(place, seen)
+            if self.refused:
+                record += spool.fields((b"refused", self.refused))
             if aside:
                 record += spool.fields((b"aside", b"1"))
             spool.append(directory, record, sync=sync)
@@ -253,7 +310,7 @@ class _Told:
         """Returns what is seen of a work tree: all of it, if any file may be another and there is time, or what was
         named.
         """
-        if is_bare(place[1], place[2]):  # then nothing there is a file of a work tree
+        if self.refused or is_bare(place[1], place[2]):  # then nothing there is a file of a work tree
             return looking.Look(place[1], b"", b"", [])
         if self.step.whole and patience:
             found = self._whole(place, max_blob, patience)

@@ -45,6 +45,11 @@ def copilot(reason: str) -> "Answer":
     return _printed(f'{{"permissionDecision":"deny","permissionDecisionReason":{quoted(reason)}}}')
 
 
+def generic(reason: str) -> "Answer":
+    """Returns what our own contract has for it: the words that most agents use."""
+    return gemini(reason)
+
+
 def opencode(reason: str) -> "Answer":
     """Returns what our plugin in OpenCode throws as an error, which keeps the tool from running."""
     return _printed(f'{{"refused":{quoted(reason)}}}')
@@ -57,8 +62,9 @@ REFUSALS: "Mapping[str, Callable[[str], Answer]]" = {
     "cursor": cursor,
     "copilot": copilot,
     "opencode": opencode,
+    "generic": generic,
 }
-"""By the name under which `git pog hook` is called. The generic contract has no answer."""
+"""By the name under which `git pog hook` is called."""
 
 
 def quoted(text: str) -> str:

@@ -1,7 +1,7 @@
 """Whose task and whose doing each thing is that hooks told, and the drafts that they become, in order."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 
 import msgspec
@@ -12,10 +12,10 @@ from pogstore.agents.told import Named, Told, find_task, left_task
 from pogstore.agents.transcript import Transcripts
 from pogstore.agents.trees import Trees
 from pogstore.draft import Draft, DraftChange, DraftText
-from pogstore.model import Actor, Link, TaskId
+from pogstore.model import Actor, Change, Link, TaskId
 from pogstore.store import gitcli
 from pogstore.store.store import Store
-from pogstore.work import environment
+from pogstore.work import bounded, bounds, contracts, environment
 from pogstore.work.compared import base_of
 
 
@@ -28,6 +28,7 @@ class Telling:
         self._tasks: dict[tuple[str, bytes], Named] = {}
         self._told: dict[TaskId, Told] = {}
         self._environments: dict[bytes, str] = {}
+        self._last: dict[TaskId, Heard] = {}
         self.found: list[tuple[TaskId, Draft]] = []
 
     def task(self, heard: Heard) -> TaskId:
@@ -67,6 +68,28 @@ class Telling:
         draft = drafts.stepped(step, self._agent(task, step.heard))
         texts = draft.texts | self._environment(task, step.heard)
         self._put(task, step.heard, msgspec.structs.replace(draft, changes=step.changes, texts=texts))
+        self._judge(task, step)
+
+    def _judge(self, task: TaskId, step: Step) -> None:
+        """Tells of a step that did what its task denies: the hook was not asked, or went by a false file."""
+        told, heard = self._told_in(task), step.heard
+        if told.limits is None:
+            told.limits = bounds.bounds_of(self._store, task).limits
+        odd = msgspec.convert(step.odd_changes, tuple[Change, ...])
+        paths = (*(change.path for change in step.changes), *(change.path for change in odd))
+        broken = bounded.judge(task, told.limits, bounded.Deed(paths, heard.command))
+        if broken is not None:
+            words = f"{broken.rule}: {broken.reason}"
+            self._put(task, heard, drafts.said_by_us(heard, "outside", drafts.OUTSIDE, words))
+
+    def check_contracts(self) -> None:
+        """Tells of a compiled contract that somebody has edited or deleted; it is made again after the drain."""
+        for task, heard in list(self._last.items()):
+            worktree = self._trees.of(heard.record).worktree
+            found = contracts.tampered(self._store, task, worktree) if worktree else None
+            if found is not None:
+                words = f"the compiled contract was {found}; it was made again from the definition"
+                self._put(task, heard, drafts.said_by_us(heard, "contract", drafts.TAMPERED, words))
 
     def _environment(self, task: TaskId, heard: Heard) -> dict[str, DraftText]:
         """Returns the environment, as it is by now, for the first step of a session; nothing for the others."""
@@ -82,6 +105,12 @@ class Telling:
             found = environment.capture(place, place, environ, wanted, self._store.layout.own, later=True)
             self._environments[root] = environment.text_of(found)
         return {"env": DraftText(text=self._environments[root], class_="private", once=True)}
+
+    def refused(self, heard: Heard, rule: str, paths: Sequence[str]) -> None:
+        """Tells of what a contract denied; what was asked for is the agent's own to tell."""
+        task = self.task(heard)
+        self.open_task(heard)
+        self._put(task, heard, drafts.refused(heard, rule, paths, self._agent(task, heard)))
 
     def observed(
         self, first: Heard, at: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]
@@ -138,6 +167,8 @@ class Telling:
         worktree = self._trees.of(heard.record).worktree
         fields = draft.fields | ({"worktree": worktree} if worktree else {})
         self._told_in(task).sessions.add(heard.session)
+        if heard.begins or heard.ends:
+            self._last[task] = heard
         self.found.append((task, msgspec.structs.replace(draft, fields=fields)))
 
     def _agent(self, task: TaskId, heard: Heard) -> Actor:

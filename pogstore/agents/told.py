@@ -9,6 +9,7 @@ from pogstore.agents import drafts
 from pogstore.errors import NotFound, PogError
 from pogstore.history import names
 from pogstore.model import Defined, Link, Moved, Opaque, Stepped, TaskId
+from pogstore.policy import Limits
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
 from pogstore.work import spool
@@ -25,6 +26,8 @@ class Told:
         self.sessions: set[str] = set()
         self.placed: set[str] = set()
         """The sessions whose environment was told."""
+        self.limits: tuple[Limits, ...] | None = None
+        """What limits it by its definition, once that was asked for."""
         self.parent: Link | None = None
         self.is_defined = False
         self.status: str | None = None

@@ -20,32 +20,34 @@ AGENTS = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini": "Gemini 
 _HELP = """Record one step of {title}.
 
     Prints nothing and exits with 0, whatever happens: what could not be recorded is counted, and `git pog status` says
-    it. Where `git pog init` was not run, nothing is recorded.
+    it. Where `git pog init` was not run, nothing is recorded. Only where the contract of the task denies what the agent
+    is about to do, it says so, as the agent takes it.
     """
 
 
 def _of_agent(agent: str, title: str) -> click.Command:
     """Returns the command that records one step of an agent."""
 
-    def told() -> None:
-        _answer(agent)
+    def told() -> int:
+        return _answer(agent)
 
     told.__doc__ = _HELP.format(title=title)
     return pog_command(agent)(told)
 
 
 @pog_command("generic")
-def generic() -> None:
+def generic() -> int:
     """Record one step of any agent that can say it as one JSON object.
 
-    Prints nothing and exits with 0, whatever happens, as the hook of an agent must. The members of the object are told
-    in the documentation; all but "event" may be missing.
+    Prints nothing and exits with 0, whatever happens, as the hook of an agent must; only where the contract of the task
+    denies what the agent is about to do, it prints one JSON object that says so. The members of the object are told in
+    the documentation; all but "event" may be missing.
     """
-    _answer("generic")
+    return _answer("generic")
 
 
-def _answer(agent: str) -> None:
-    hook.main([agent], 0, os.environ, (sys.executable, "-m", "pogstore"))
+def _answer(agent: str) -> int:
+    return hook.main([agent], 0, os.environ, (sys.executable, "-m", "pogstore"))
 
 
 for _agent, _title in AGENTS.items():

@@ -7,7 +7,7 @@ tells from its command line. Knows no limits.
 
 from pogstore.shell.script import Script, Where, parse
 from pogstore.shell.words import Word
-from pogstore.shell.written import inside, operands, written_by
+from pogstore.shell.written import gone_by, inside, operands, written_by
 
 _Words = list[Word]
 
@@ -47,12 +47,15 @@ class Run:
 
 
 class Write:
-    """A file that is written, as it is spelled, and the folders that it may be seen from; none if nobody knows."""
+    """A file that is written, as it is spelled, and the folders that it may be seen from; none if nobody knows.
 
-    __slots__ = ("wheres", "word")
+    `whole` says that all that is in it goes with it, if it is a folder.
+    """
 
-    def __init__(self, word: Word, wheres: tuple[Where, ...]) -> None:
-        self.word, self.wheres = word, wheres
+    __slots__ = ("wheres", "whole", "word")
+
+    def __init__(self, word: Word, wheres: tuple[Where, ...], *, whole: bool = False) -> None:
+        self.word, self.wheres, self.whole = word, wheres, whole
 
 
 class Doings:
@@ -186,7 +189,8 @@ def _write(found: Doings, name: str, words: _Words, wheres: tuple[Where, ...], d
         _find(found, words[1:], wheres, depth)
     elif name == "git":
         _git(found, words[1:], wheres, depth)
-    found.writes += [Write(word, wheres) for word in written_by(name, words[1:])]
+    gone = gone_by(name, words[1:])
+    found.writes += [Write(word, wheres, whole=word in gone) for word in written_by(name, words[1:])]
 
 
 def _find(found: Doings, given: _Words, wheres: tuple[Where, ...], depth: int) -> None:
@@ -219,7 +223,7 @@ def _git(found: Doings, given: _Words, wheres: tuple[Where, ...], depth: int) ->
     elif verb in ("rm", "mv", "restore"):
         written = operands(rest, "s" if verb == "restore" else "")[0]
         written += inside(written[-1:], written) if verb == "mv" else []
-        found.writes += [Write(word, () if moved else wheres) for word in written]
+        found.writes += [Write(word, () if moved else wheres, whole=verb != "restore") for word in written]
 
 
 def git_verb(given: _Words) -> tuple[str, _Words, bool]:

@@ -43,6 +43,14 @@ def written_by(name: str, given: _Words) -> _Words:
     return found
 
 
+def gone_by(name: str, given: _Words) -> _Words:
+    """Returns those of the files that a program takes away, folders with all that is in them."""
+    if name not in ("rm", "mv"):
+        return []
+    named, into = operands(given, _EVERY[name])
+    return named if name == "rm" or into else named[:-1]
+
+
 def _is_mode(text: str) -> bool:
     """Says whether what looks like an option takes rights away, or the rights are those of another file."""
     return text.startswith("--reference") or (text[:1] == "-" and len(text) > 1 and not text[1:].strip("rwxXst"))

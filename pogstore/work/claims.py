@@ -13,6 +13,7 @@ from pogstore.model import Actor, BlobId, Claimed, Event, EventId, Link, Moved, 
 from pogstore.state import Claim, TaskState
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store
+from pogstore.work import contracts, policies
 from pogstore.work.acts import By, check_move, common, judged, write_event
 
 
@@ -39,7 +40,7 @@ def claim(
         replaced = _replaced(task, now, by, anew=renew or holder is not None)
         return _claimed(task, now, by, replaced, lease_until, holder)
 
-    return write_event(store, task, make)
+    return _compiled(store, write_event(_checked(store), task, make), holder or by.actor)
 
 
 def claim_first(
@@ -61,7 +62,8 @@ def claim_first(
             return batch.append(_claimed(task, now, by, replaced, lease_until))
         return None
 
-    return store.transact(attempt)
+    found = _checked(store).transact(attempt)
+    return None if found is None else _compiled(store, found, by.actor)
 
 
 def release(store: Store, task: TaskId, by: By, *, of: EventId | None = None) -> Sealed:
@@ -77,13 +79,14 @@ def release(store: Store, task: TaskId, by: By, *, of: EventId | None = None) ->
             raise NotFound("claim", of) if of else NotHeld(task)
         return Released(**common(task, by, _releasing(standing)), definition_id=standing[0].definition_id)
 
-    return write_event(store, task, make)
+    return _compiled(store, write_event(store, task, make), by.actor)
 
 
 def start(store: Store, task: TaskId, by: By, *, lease_until: int | None = None) -> list[Sealed]:
     """Claims a task unless this actor holds it as it is defined now, and moves it to `in_progress` unless it is there.
 
-    With `lease_until` it is claimed anew, so that the lease is that one.
+    With `lease_until` it is claimed anew, so that the lease is that one. Its contract is compiled for the hooks of
+    agents.
     """
 
     def attempt(batch: Batch) -> list[Sealed]:
@@ -97,7 +100,22 @@ def start(store: Store, task: TaskId, by: By, *, lease_until: int | None = None)
             written.append(batch.append(Moved(**common(task, by), status="in_progress")))
         return written
 
-    return store.transact(attempt)
+    found = _checked(store).transact(attempt)
+    contracts.refresh(store, task, actor=by.actor)
+    return found
+
+
+def _checked(store: Store) -> Store:
+    """Returns a store in which a task can be begun: a file of limits that cannot be read is said before that."""
+    if store.enabled:
+        policies.policy_of(store)
+    return store
+
+
+def _compiled(store: Store, written: Sealed, actor: Actor) -> Sealed:
+    """Compiles the contract of a task that an actor has claimed or given back just now."""
+    contracts.refresh(store, written.event.task, actor=actor)
+    return written
 
 
 def reclaimed(task: TaskId, before: TaskState, by: By, definition_id: BlobId) -> Claimed | None:

@@ -13,7 +13,7 @@ from pogstore.digest import hexdigest
 from pogstore.errors import Conflict, NotEnabled
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
-from pogstore.work import acknowledged, githooks, spool, spooled
+from pogstore.work import acknowledged, githooks, policies, spool, spooled
 
 ENABLED = "pog.enabled"
 LOOK_TIMEOUT = "pog.lookTimeout"
@@ -70,7 +70,10 @@ def enable(store: Store) -> list[str]:
 def leave_settings(store: Store) -> None:
     """Leaves for the hooks what git's configuration says to them."""
     max_blob, sync, look, drain = settings(store)
-    spooled.write_settings(spool_of(store.layout), max_blob=max_blob, sync=sync, look=look, drain=drain)
+    require = policies.requires_task(store)
+    spooled.write_settings(
+        spool_of(store.layout), max_blob=max_blob, sync=sync, look=look, drain=drain, require=require
+    )
 
 
 def settings(store: Store) -> tuple[int, bool, int, bool]:

@@ -174,6 +174,16 @@ def task_of(git_dir: bytes) -> str:
     return first.decode("ascii", "replace") or NO_TASK
 
 
+def worktree_of(git_dir: bytes) -> str:
+    """Returns the random id of a work tree; nothing if it has none yet."""
+    return _read_small(git_dir + b"/pog/worktree").split(b"\n", 1)[0].decode("ascii", "replace")
+
+
+def requires_task(directory: bytes) -> bool:
+    """Says whether agents may change nothing without a task, as `git config` said when it was last left here."""
+    return b"require 1" in _read_small(directory + b"/" + SETTINGS).split(b"\n")
+
+
 def _read_small(path: bytes) -> bytes:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -62,13 +62,16 @@ def prepare(directory: Path) -> bool:
     return changed
 
 
-def write_settings(directory: Path, *, max_blob: int, sync: bool, look: int = spool.LOOK, drain: bool = True) -> None:
+def write_settings(
+    directory: Path, *, max_blob: int, sync: bool, look: int = spool.LOOK, drain: bool = True, require: bool = False
+) -> None:
     """Leaves for the hooks, which cannot ask git, what `git config` says; replaces the file only if it differs.
 
-    They are what `spool.settings` returns.
+    They are what `spool.settings` returns, and `require` what `spool.requires_task` does.
     """
     path = directory / os.fsdecode(spool.SETTINGS)
     text = b"max_blob %d\nsync %d\nlook %d\ndrain %d\n" % (max_blob, sync, max(look, 0), drain)
+    text += b"require 1\n" if require else b""
     try:
         if path.read_bytes() == text:
             return

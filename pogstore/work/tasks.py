@@ -29,11 +29,13 @@ from pogstore.state import TaskState
 from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store
-from pogstore.work import active
+from pogstore.work import active, contracts
 from pogstore.work.acts import By, check_move, common, judged, read_state, write_event
 from pogstore.work.claims import check_accepted, reclaimed
 from pogstore.work.intake import redacted_definition
 
+LIMITS = ("scope", "commands", "budget", "checks", "approvals")
+"""The fields of a definition that limit what is done."""
 CYCLIC = ("parent", "depends_on", "blocks")
 """Links in which a cycle has no meaning, so that none is written."""
 
@@ -66,12 +68,24 @@ def define(
         before = read_state(store, task) if batch.head(task) else None
         stored = _stored(store, batch, task, text, class_)
         defined = batch.append(Defined(**common(task, by, links), definition=stored))
-        again = reclaimed(task, before, by, stored.blob) if before else None
+        # what limits a task is accepted by a new claim alone, so that nobody widens them in passing
+        again = reclaimed(task, before, by, stored.blob) if before and not _limits_differ(store, before, text) else None
         if again is not None:
             batch.append(again)
         return defined
 
-    return store.transact(write)
+    written = store.transact(write)
+    contracts.refresh(store, task)
+    return written
+
+
+def _limits_differ(store: Store, before: TaskState, text: str) -> bool:
+    """Says whether a definition limits a task in another way than the one before; so too if that is not here."""
+    former = store.find_text(before.definition)
+    if former is None:
+        return before.definition is not None
+    one, other = (codec.decode_definition(each.encode()) for each in (former, text))
+    return any(getattr(one, name) != getattr(other, name) for name in LIMITS)
 
 
 def move(
@@ -101,6 +115,7 @@ def move(
     written = store.transact(write)
     if state.is_end(status):
         active.leave(store.layout, task)
+        contracts.refresh(store, task)
     return written
 
 

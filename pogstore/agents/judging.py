@@ -1,0 +1,119 @@
+"""Whether a contract lets an agent do what it is about to do, as its hook sees it: real files, links and folders.
+
+Loaded only where a contract was compiled, or a task is required. Lies on the path of such a hook: see `work/spool.py`.
+"""
+# `pathlib` would cost a hook more than all it does
+# ruff: noqa: PTH112, PTH114, PTH118
+
+import os
+
+from pogstore import policy
+from pogstore.agents.dialect import Step
+from pogstore.agents.peek import MOST
+from pogstore.agents.refusal import REFUSALS
+from pogstore.policy import Contract, Refusal
+from pogstore.work import compiled, sighting, spool
+
+TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pogstore.agents.refusal import Answer
+
+ACTS = ("edit", "shell", "mcp")
+"""The classes of tools that change something."""
+_OWN, _SPOOL = b"/pog", b"/pog/spool"
+FOREIGN = ("PowerShell",)
+"""Shells that speak another language than the one that is read."""
+
+
+def judge(place: sighting.Place, task: str, step: Step, cwd: bytes, now: int) -> Refusal | None:
+    """Returns why a step of a task may not be done in a work tree; nothing if it may, or nothing limits it there."""
+    if not (step.kind in ACTS or step.paths) or step.kind == "read":
+        return None
+    path = compiled.find(place[2] + _OWN, task)
+    try:
+        if path is not None:
+            return _judge(place, path, step, cwd, now)
+        return _judge_without(step) if spool.requires_task(place[2] + _SPOOL) else None
+    except Exception as fault:  # noqa: BLE001 - where a contract holds, nothing passes because it is odd
+        return Refusal(policy.UNREAD, f"it cannot be judged: {type(fault).__name__}")
+
+
+def _judge(place: sighting.Place, path: bytes, step: Step, cwd: bytes, now: int) -> Refusal | None:
+    try:
+        contract, _ = compiled.read(path)
+    except (OSError, compiled.Damaged):
+        return compiled.unreadable()
+    resolving = _Resolving(place, cwd)
+    is_shell = step.kind == "shell"
+    if not (is_shell and policy.is_ours(step.command)):
+        refusal = policy.judge_time(contract, now, spool.worktree_of(place[1]))
+        if refusal is not None:
+            return refusal
+    if step.kind == "edit" and not step.paths and contract.on_paths:
+        return Refusal(policy.UNREAD, "which files it edits is not told")
+    if len(step.paths) >= MOST and contract.on_paths:
+        return Refusal(policy.UNREAD, "it names more files at once than are looked at")
+    named = [each for spelled in step.paths for each in resolving([spelled])]
+    return policy.judge_paths(contract, named) or (_judge_shell(contract, step, resolving) if is_shell else None)
+
+
+def _judge_shell(contract: Contract, step: Step, resolving: "_Resolving") -> Refusal | None:
+    if step.tool in FOREIGN and (contract.on_paths or contract.on_commands):
+        return Refusal(policy.UNREAD, f"the language of '{step.tool}' is not read")
+    return policy.judge_command(contract, step.command, resolving)
+
+
+def _judge_without(step: Step) -> Refusal | None:
+    """Returns why a step may not be done where no task is claimed and one is required; nothing if it may."""
+    if step.kind == "shell" and policy.is_beginning(step.command):
+        return None
+    return Refusal(policy.NO_TASK, "no task is claimed here, and 'pog.requireTask' asks for one: 'git pog start TASK'")
+
+
+def recorded(refusal: Refusal) -> bytes:
+    """Returns a refusal as a record of the spool holds it: the rule and the paths, with a NUL between them."""
+    return "\0".join((refusal.rule, *refusal.paths)).encode("utf-8", "surrogateescape")
+
+
+def answer(agent: str, refusal: Refusal) -> "Answer":
+    """Returns what an agent is told of a refusal, in its own protocol."""
+    return REFUSALS[agent](f"pogstore ({refusal.rule}): {refusal.reason}")
+
+
+class _Resolving:
+    """Resolves the paths of one step: a folder that links lead through is two, as a shell and as the system see it."""
+
+    __slots__ = ("cwd", "place")
+
+    def __init__(self, place: sighting.Place, cwd: bytes) -> None:
+        self.place, self.cwd = place, cwd
+
+    def __call__(self, steps: "Sequence[str]") -> "Iterable[str]":
+        *moves, last = (step.encode("utf-8", "surrogateescape") for step in steps)
+        spelled = os.path.join(self.cwd, *moves)
+        found: dict[str, None] = {}
+        for folder in dict.fromkeys((os.path.normpath(spelled), sighting.resolve(spelled))):
+            whole = os.path.join(folder, last)
+            # what is written through a link is written at its end, and what is removed is the link
+            above, name = os.path.split(whole.rstrip(b"/"))
+            named = (
+                sighting.resolve(whole) if name in (b"", b".", b"..") else os.path.join(sighting.resolve(above), name)
+            )
+            for each in (named, sighting.resolve(whole)):
+                found[self._relative(each)] = None
+        return found
+
+    def _relative(self, path: bytes) -> str:
+        """Returns a path without links relative to the root; git's own folders are `.git` wherever they lie."""
+        root, git_dir, common_dir = self.place
+        is_folder = os.path.isdir(path) and not os.path.islink(path)
+        for start, shown in ((git_dir, ".git"), (common_dir, ".git"), (root, "")):
+            if path == start:
+                return shown or "."
+            if path.startswith(start.rstrip(b"/") + b"/"):
+                rest = path[len(start.rstrip(b"/")) + 1 :].decode("utf-8", "surrogateescape")
+                return (f"{shown}/{rest}" if shown else rest) + ("/" if is_folder else "")
+        return path.decode("utf-8", "surrogateescape") + ("/" if is_folder else "")

@@ -1,0 +1,364 @@
+"""Limits that hold before a tool runs: what an agent asks its hook, in a real work tree with real links."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pogstore.agents import judging
+from pogstore.model import Budget, Definition, OddPath, Stepped, TaskId
+from pogstore.work import acts, claims, compiled, contracts, policies, setup, tasks
+from tests.builders_contracts import AGENT, PERSON, TASK, Asking, asking, scope
+from tests.conftest import SECOND, Repo
+
+SCOPE = scope("src/**", "docs/*.md", deny=("*.key", "src/vendor/**"))
+COMMANDS = scope("pytest", "git status", "rm", "cp", "tee", "make test", deny=("git push",))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A work tree with links: to a folder outside, to a file outside of the scope, and to one in it."""
+    place = tmp_path_factory.mktemp("enforced")
+    repo = Repo(place / "repo")
+    for path in (repo.path, place / "outside"):
+        path.mkdir()
+    repo.git("init", "--quiet")
+    repo.commit(
+        {"README.md": "x\n", "src/a.py": "a\n", "src/deep/b.py": "b\n", "src/vendor/v.py": "v\n", "docs/x.md": "d\n"}
+    )
+    (place / "outside" / "file").write_text("not ours\n")
+    (repo.path / "src" / "away").symlink_to(place / "outside")
+    (repo.path / "src" / "file").symlink_to(place / "outside" / "file")
+    (repo.path / "src" / "readme").symlink_to("../README.md")
+    (repo.path / "src" / "root").symlink_to("..")
+    (repo.path / "src" / "loop").symlink_to("loop")
+    (repo.path / "src" / "libs").symlink_to("vendor")
+    (repo.path / "inside").symlink_to("src")
+    return repo
+
+
+@pytest.fixture
+def agent(made: Repo, capfd: pytest.CaptureFixture[str]) -> Iterator[Asking]:
+    """An agent whose task allows `src` and single pages of `docs`; made once, and asked many times."""
+    found = asking(made, capfd)
+    if TASK not in found.store.tasks():
+        found.bind(scope=SCOPE)
+    yield found
+    found.store.close()
+
+
+@pytest.fixture
+def free(repo: Repo, capfd: pytest.CaptureFixture[str]) -> Iterator[Asking]:
+    """An agent in a repository in which nothing is limited yet."""
+    found = asking(repo, capfd)
+    yield found
+    found.store.close()
+
+
+EDITS = [
+    ("path", "README.md", "path"),
+    ("path", "srcs/new.py", "path"),
+    ("path", "docs/deep/page.md", "path"),
+    ("path", "src/vendor/v.py", "path"),
+    ("path", "src/new/server.key", "path"),
+    ("path", "{out}/file", "path"),
+    ("path", ".git/config", "limits"),
+    ("path", ".git/pog/contracts/x", "limits"),
+    ("path", ".pog.toml", "limits"),
+    ("path", ".claude/settings.local.json", "limits"),
+    ("symlink", "src/away/new.py", "path"),
+    ("symlink", "src/away/file", "path"),
+    ("symlink", "src/file", "path"),
+    ("symlink", "src/readme", "path"),
+    ("symlink", "src/root/README.md", "path"),
+    ("symlink", "src/root/.git/config", "limits"),
+    ("symlink", "src/libs/v.py", "path"),
+    ("symlink", "src/root/src/away/x", "path"),
+    ("..", "src/../README.md", "path"),
+    ("..", "src/deep/../../README.md", "path"),
+    ("..", "{root}/src/../../outside/file", "path"),
+    ("..", "src/away/../README.md", "path"),
+    ("..", "src/none/../../README.md", "path"),
+    ("..", "docs/./../src/vendor/v.py", "path"),
+    ("..", "../repo/README.md", "path"),
+    ("allowed", "src/a.py", None),
+    ("allowed", "{root}/src/deep/new.py", None),
+    ("allowed", "docs/page.md", None),
+    ("allowed", "src/../docs/page.md", None),
+    ("allowed", "inside/a.py", None),
+    ("allowed", "src/root/src/a.py", None),
+    ("allowed", "../repo/src/a.py", None),
+]
+
+
+@pytest.mark.parametrize(("what", "path", "rule"), EDITS, ids=[f"{what}: {path}" for what, path, _ in EDITS])
+def test_an_edit_is_judged_by_where_it_ends_up(agent: Asking, what: str, path: str, rule: str | None) -> None:
+    """Cases T7 and PC-66: links, `..` and the folder of the session are resolved by the system itself."""
+    named = path.format(root=agent.root, out=agent.root.parent / "outside")
+    found = agent.edit(named)
+    assert (found.rule if found else None) == rule, what
+
+
+@pytest.mark.parametrize("tool", ["Write", "MultiEdit", "NotebookEdit"])
+def test_every_tool_that_edits_is_judged(agent: Asking, tool: str) -> None:
+    name = "notebook_path" if tool == "NotebookEdit" else "file_path"
+    assert agent.ask(tool, {name: "README.md"}) is not None
+    assert agent.ask(tool, {name: "src/a.py"}) is None
+
+
+WRITES = [
+    ("redirection", "echo x > README.md", "path"),
+    ("redirection", "echo x >> src/file", "path"),
+    ("redirection", "echo x 2> src/away/log", "path"),
+    ("redirection", "cat <src/a.py >docs/../README.md", "path"),
+    ("redirection", "{ echo x; } > src/root/new", "path"),
+    ("redirection", "echo x > $HOME/x", "not-understood"),
+    ("redirection", "echo x > src/a.py", None),
+    ("redirection", "echo x > /dev/null", None),
+    ("cd", "cd src && echo x > ../README.md", "path"),
+    ("cd", "cd src; echo x > new", "path"),
+    ("cd", "cd src/away && echo x > a.py", "path"),
+    ("cd", "cd src/root && echo x > new", "path"),
+    ("cd", "cd src/away && cd .. && echo x > README.md", "path"),
+    ("cd", "cd src/away && echo x > ../x", "path"),
+    ("cd", "cd / && echo x > src/a.py", "path"),
+    ("cd", "cd \"$D\" && echo x > src/a.py", "not-understood"),
+    ("cd", "cd src && echo x > a.py", None),
+    ("cd", "cd src/deep && cd .. && echo x > a.py", None),
+    ("programs", "rm -r src", "path"),
+    ("programs", "rm -r src/vendor", "path"),
+    ("programs", "mv src/a.py docs/x.md", None),
+    ("programs", "mv src/deep docs/x.md", "path"),
+    ("programs", "mv src/vendor src/other", "path"),
+    ("programs", "rm src/file", "path"),
+    ("programs", "ln -s ../../outside src/l", "path"),
+    ("programs", "cp src/a.py .", "path"),
+    ("programs", "sed -i s/a/b/ src/readme", "path"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "command", "rule"), WRITES, ids=[f"{what}: {command}" for what, command, _ in WRITES])
+def test_what_a_command_writes_by_name_is_judged(agent: Asking, what: str, command: str, rule: str | None) -> None:
+    found = agent.shell(command)
+    assert (found.rule if found else None) == rule, what
+
+
+def test_a_command_is_judged_from_the_folder_of_the_session(agent: Asking) -> None:
+    assert agent.shell("echo x > a.py", cwd=agent.root / "src") is None
+    assert agent.shell("echo x > ../README.md", cwd=agent.root / "src") is not None
+    assert agent.edit("a.py", cwd=agent.root / "src") is None
+
+
+def test_commands_are_judged_as_programs(free: Asking) -> None:
+    free.bind(commands=COMMANDS)
+    allowed = ["pytest -q", "git status", "cd src && pytest", "'make' test", "git pog note @ x", "rm x > y"]
+    denied = ["pytests", "make", "git push", "git -C . push", "g'it' \"push\"", "pytest; git push", "echo $(git push)"]
+    assert [free.shell(each) for each in allowed] == [None] * len(allowed)
+    assert [found.rule if found else None for found in map(free.shell, denied)] == ["command"] * len(denied)
+
+
+def test_a_refusal_is_recorded_as_an_event(free: Asking) -> None:
+    """What was denied is no step; the event names the rule, the tool and the paths, and none outside is spelled."""
+    free.bind(scope=SCOPE, commands=COMMANDS)
+    assert free.edit("README.md") is not None
+    assert free.edit("/etc/passwd", "Write") is not None
+    assert free.shell("git push") is not None
+    assert free.edit("src/a.py") is None
+    found = free.refused()
+    assert [(each.rule, each.tool, each.paths) for each in found] == [
+        ("path", "Edit", ("README.md",)),
+        ("path", "Write", (OddPath(outside=True),)),
+        ("command", "Bash", ()),
+    ]
+    assert {each.task for each in found} == {TASK}
+    assert {each.actor.name for each in found} == {"claude-code"}
+    assert [each.tool for each in free.drained() if isinstance(each, Stepped)] == ["Edit"]
+    assert len(free.refused()) == 3, "told once"
+
+
+def test_the_reason_says_what_may_be_done(free: Asking) -> None:
+    free.bind(scope=SCOPE)
+    found = free.edit("README.md")
+    assert found is not None
+    assert found.reason == "'README.md' is outside the scope of the task: only 'src/**', 'docs/*.md'"
+
+
+def test_nothing_is_denied_and_nothing_loaded_where_no_contract_applies(
+    free: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "judge", lambda *_: pytest.fail("judged without a contract"))
+    tasks.define(free.store, TASK, Definition(title="no limits"), free.by())
+    free.start()
+    for each in ("rm -rf /", "'", "git pog edit @ --allow x", "echo x > .git/config"):
+        assert free.shell(each) is None
+    assert free.edit("/etc/passwd") is None
+    assert free.refused() == []
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure", "Stop", "UserPromptSubmit", "SessionStart"])
+def test_only_what_is_about_to_be_done_is_denied(agent: Asking, event: str) -> None:
+    given: dict[str, Any] = {
+        "tool_name": "Edit",
+        "tool_input": {"file_path": "README.md"},
+        "tool_use_id": "x",
+        "prompt": "go",
+    }
+    assert agent.say(event, **given) == ""
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Read", {"file_path": "/etc/passwd"}),
+        ("Grep", {"pattern": "x", "path": "README.md"}),
+        ("TodoWrite", {"todos": []}),
+        ("Task", {"prompt": "git push"}),
+        ("WebFetch", {"url": "http://x"}),
+    ],
+)
+def test_what_changes_nothing_is_not_denied(agent: Asking, tool: str, given: dict[str, Any]) -> None:
+    assert agent.ask(tool, given) is None
+
+
+def test_a_contract_holds_for_its_task_alone(free: Asking) -> None:
+    free.bind(scope=SCOPE)
+    other = TaskId("0198a1b2-c3d4-7e5f-8a9b-ffffffffffff")
+    free.bind(other)
+    assert free.edit("README.md") is None
+    free.environ = {"POG_TASK": TASK}
+    assert free.edit("README.md") is not None
+    free.environ = {"POG_TASK": TASK[:-4]}
+    assert free.edit("README.md") is not None, "a name that is cut short"
+
+
+@pytest.mark.parametrize("end", ["completed", "cancelled", "released"])
+def test_the_contract_is_over_when_the_task_is(free: Asking, end: str) -> None:
+    free.bind(scope=SCOPE)
+    path = contracts.path_of(free.store, TASK)
+    assert path.is_file()
+    assert path.stat().st_mode & 0o077 == 0
+    if end == "released":
+        claims.release(free.store, TASK, free.by())
+    else:
+        tasks.move(free.store, TASK, end, free.by())
+    assert not path.exists()
+    assert free.edit("README.md") is None
+
+
+def test_a_claim_compiles_as_a_start_does(free: Asking) -> None:
+    tasks.define(free.store, TASK, Definition(title="a task", scope=SCOPE), free.by())
+    assert not contracts.path_of(free.store, TASK).exists()
+    claims.claim(free.store, TASK, free.by(AGENT))
+    contract, _ = compiled.read(bytes(contracts.path_of(free.store, TASK)))
+    assert contract.definition == acts.read_state(free.store, TASK).definition.blob  # type: ignore[union-attr]
+
+
+def test_the_lease_ends_it(free: Asking) -> None:
+    tasks.define(free.store, TASK, Definition(title="a task"), free.by())
+    claims.claim(free.store, TASK, free.by(), lease_until=free.now + 60 * SECOND)
+    free.start()
+    assert free.edit("README.md") is None
+    free.now += 60 * SECOND
+    assert [found.rule if found else None for found in (free.edit("x"), free.shell("ls"))] == ["lease-over"] * 2
+    assert free.ask("Read", {"file_path": "x"}) is None
+    assert free.shell("git pog note @ 'what is left'") is None, "it may still say what it has to"
+
+
+def test_a_claim_that_somebody_else_has_now_is_lost(free: Asking) -> None:
+    free.bind(scope=SCOPE)
+    held = acts.read_state(free.store, TASK).claims[0].event_id
+    claims.release(free.store, TASK, free.by(PERSON), of=held)
+    claims.claim(free.store, TASK, acts.By(actor=AGENT, time=free.now, worktree="elsewhere"))
+    found = free.edit("src/a.py")
+    assert found is not None
+    assert found.rule == "claim-lost"
+
+
+def test_a_claim_that_a_person_takes_away_is_lost(free: Asking) -> None:
+    free.bind(scope=SCOPE, actor=AGENT)
+    held = acts.read_state(free.store, TASK).claims[0].event_id
+    claims.release(free.store, TASK, free.by(PERSON), of=held)
+    found = free.edit("src/a.py")
+    assert found is not None
+    assert (found.rule, found.reason) == ("claim-lost", "the claim was taken away")
+
+
+def test_a_budget_of_minutes_ends_by_the_clock(free: Asking) -> None:
+    free.bind(budget=Budget(minutes=5))
+    assert free.edit("README.md") is None
+    free.now += 300 * SECOND
+    found = free.edit("README.md")
+    assert found is not None
+    assert (found.rule, found.reason) == ("budget", "the budget of 5 minutes is spent")
+    free.start()
+    assert free.edit("README.md") is not None, "to start again gives no more time"
+
+
+def test_a_budget_of_lines_ends_by_what_was_recorded(free: Asking) -> None:
+    free.bind(budget=Budget(changed_lines=3))
+    path = free.root / "README"
+    for text in ("a project\n1\n2\n", "a project\n1\n2\n3\n"):
+        assert free.edit("README") is None
+        path.write_text(text)
+        free.say("PostToolUse", tool_name="Edit", tool_input={"file_path": "README"}, tool_use_id=f"t{free.calls - 1}")
+        free.drained()
+    found = free.edit("README")
+    assert found is not None
+    assert found.rule == "budget"
+
+
+def test_without_a_task_nothing_may_be_changed_where_one_is_required(free: Asking, repo: Repo) -> None:
+    repo.git("config", policies.REQUIRE_TASK, "true")
+    setup.leave_settings(free.store)
+    assert [found.rule if found else None for found in (free.edit("README"), free.shell("ls"))] == ["no-task"] * 2
+    assert free.ask("Read", {"file_path": "README"}) is None
+    assert free.shell("git pog start 0198") is None
+    assert free.shell("git pog list; git pog new 'x' --start") is None
+    free.bind()
+    assert free.edit("README") is None
+    assert [each.rule for each in free.refused()] == ["no-task"] * 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", "cut", "bit"])
+def test_a_contract_that_cannot_be_read_lets_nothing_pass(free: Asking, damage: bytes | str) -> None:
+    free.bind(scope=SCOPE)
+    path = contracts.path_of(free.store, TASK)
+    data = path.read_bytes()
+    path.write_bytes({"cut": data[:-9], "bit": data.replace(b"src/**", b"srd/**")}.get(str(damage), damage))  # type: ignore[arg-type]
+    found = free.edit("src/a.py")
+    assert found is not None
+    assert found.rule == "limits"
+
+
+def generic(agent: Asking, class_: str, *paths: str) -> str:
+    given: dict[str, Any] = {"class": class_, "paths": list(paths)}
+    return agent.say("tool_start", agent="generic", session="s", call_id="1", tool="a tool", **given)
+
+
+def test_any_agent_is_told_in_the_words_of_the_contract(free: Asking) -> None:
+    free.bind(scope=SCOPE)
+    answer = json.loads(generic(free, "edit", "README"))
+    assert answer.keys() == {"decision", "reason"}
+    assert answer["decision"] == "deny"
+    assert answer["reason"].startswith("pogstore (path): 'README' is outside the scope")
+    assert generic(free, "read", "README") == ""
+    assert generic(free, "other", "README") != "", "what names files writes them"
+
+
+def test_the_words_of_a_command_are_words_and_no_text(free: Asking) -> None:
+    """Codex gives a shell its words as an array; joined by spaces they would mean something else."""
+    free.bind(scope=SCOPE)
+    words = {"bash": ["bash", "-lc", "rm README"], "plain": ["rm", "src/a b"], "redirected": ["echo", ">", "README"]}
+    found = {
+        name: free.say("PreToolUse", agent="codex", tool_name="shell", tool_use_id=name, tool_input={"command": each})
+        for name, each in words.items()
+    }
+    assert [name for name, said in found.items() if said] == ["bash"]
+
+
+def test_a_step_of_many_files_is_denied_for_one(free: Asking) -> None:
+    free.bind(scope=SCOPE)
+    assert generic(free, "edit", *(f"src/{n}.py" for n in range(300))) == ""
+    assert generic(free, "edit", *(f"src/{n}.py" for n in range(300)), "README") != ""
+    assert generic(free, "edit", *(f"src/{n}.py" for n in range(1000)), "README") != "", "more than are looked at"
