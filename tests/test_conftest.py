@@ -3,14 +3,18 @@
 import gc
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pygit2
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.conftest import EMAIL, NAME, SECOND, STARTED, Pog, Repo, sealed
+from tests.conftest import EMAIL, MEASURED, NAME, SECOND, STARTED, Pog, Repo, sealed
 
 
 def test_the_machine_does_not_show(tmp_path: Path) -> None:
@@ -69,3 +73,17 @@ def test_each_command_is_one_second_later(repo: Repo, monkeypatch: pytest.Monkey
 def test_what_was_collected_is_hidden_from_the_collector_and_nothing_else() -> None:
     assert gc.isenabled()
     assert gc.get_freeze_count() > 10_000
+
+
+is_measured = sys.gettrace() is not None
+examples = count()
+
+
+@given(st.integers())
+def test_coverage_is_measured_of_the_first_examples_of_a_property(number: int) -> None:
+    assert (sys.gettrace() is not None) == (is_measured and next(examples) < MEASURED)
+
+
+def test_coverage_is_measured_of_what_comes_after_a_property() -> None:
+    assert next(examples) in (0, settings().max_examples)  # none in the process that has not got it
+    assert (sys.gettrace() is not None) == is_measured
