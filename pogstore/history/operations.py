@@ -117,7 +117,7 @@ def last_operation(store: Store, worktree: str | None) -> tuple[Sealed, ...]:
             together = operation_of(store, sealed)
             if any(getattr(each.event, "changes", ()) for each in together):
                 return together
-    raise NotFound("operation to undo", "@", "nothing was rolled back, restored or replayed in this work tree")
+    raise NotFound("operation to undo", "@", "nothing was rolled back or restored in this work tree")
 
 
 def targets_of(sealed: Sealed) -> tuple[EventId, ...]:
