@@ -92,7 +92,7 @@ def command(
     widen: Widen = "no" if only or materialize else "take" if cascade else "say"
     conflicts: Conflicts = "keep" if keep else "take" if take or materialize else "refuse"
     terms = Terms(widen, conflicts, chosen, with_subtasks)
-    plan = plan_rollback(env.store, named, LateBar("changes"), terms)
+    plan = plan_rollback(env.store, named, LateBar("changes"), terms, searching=LateBar("ways out"))
     refuse_if_moved(plan, digest)
     if not as_json:
         _say_chains(named)

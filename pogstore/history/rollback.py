@@ -5,6 +5,7 @@ rules per path are in `takeout.py`, for people in `docs/explanation/rollback.md`
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import count
 
 from pogstore.draft import FileVersion
 from pogstore.errors import Incomplete, NotFound
@@ -31,12 +32,14 @@ def plan_rollback(
     progress: Progress = untold,
     terms: Terms = Terms(),  # noqa: B008 - a value that nobody can change
     resolved: Mapping[str, FileVersion | None] = {},
+    searching: Progress = untold,
 ) -> Plan:
     """Returns the plan that takes the named events, and what tool calls did for the named tasks, out of the work tree.
 
     The order in which they are named means nothing: the newest goes first, in the order in which blame takes them.
-    `progress` is told how many changes are planned, and of how many, after each. `resolved` is what somebody made of
-    the paths on which the older side would be taken.
+    `progress` is told how many changes are planned, and of how many, after each; `searching`, while further events are
+    looked for, how many plans were made of those that may be. `resolved` is what somebody made of the paths on which
+    the older side would be taken.
     Raises `NotFound` for a name without a recorded change, and `Incomplete` where a newer reader is needed.
     """
     with store.one_moment():
@@ -45,7 +48,7 @@ def plan_rollback(
         on = ground(store, targets)
         plan = _planned(on, targets, terms, progress, resolved)
         if plan.obstacles and terms.widen != "no" and terms.conflicts == "refuse":
-            found = _cascade(on, targets, plan, terms)
+            found = _cascade(on, targets, plan, terms, searching)
             if terms.widen == "take" and found.found in ("smallest", "clean"):
                 plan = _planned(on, _with(Order(store), targets, found.events), terms, progress)
             plan = plan._replace(cascade=found)
@@ -80,7 +83,7 @@ def _touching(asked: Sequence[Sealed], terms: Terms) -> list[Sealed]:
     """Returns the events with changes that count; raises `NotFound` if there are none."""
     found = [sealed for sealed in asked if any(selected(change, terms) for change in changes_of(sealed))]
     if not found:
-        raise NotFound("recorded change", "--path", "'git pog diff' shows which paths an event changed")
+        raise NotFound("recorded change", "@", "'git pog diff' shows which paths an event changed")
     return found
 
 
@@ -109,14 +112,18 @@ def _planned(
         kept = grown
 
 
-def _cascade(on: Ground, targets: Sequence[Sealed], plan: Plan, terms: Terms) -> Cascade:
+def _cascade(on: Ground, targets: Sequence[Sealed], plan: Plan, terms: Terms, searching: Progress) -> Cascade:
     """Looks for the fewest further events with which nothing stands in the way."""
+    each = max(1, sum(len(changes_of(sealed)) for sealed in targets))
+    most = min(max(FEWEST_PLANS, MOST_CHANGES // each), MOST_PLANS)
+    made = count(1)
     order = Order(on.store)
     removable: dict[EventId, bool] = {}
 
     def obstacles(added: Collection[EventId]) -> list[cascade.Blocked]:
         wider = _with(order, targets, added)
         planned = _planned(on, wider, terms) if added else plan
+        searching(next(made), most)
         return [_blocked(each) for each in planned.obstacles]
 
     def _blocked(obstacle: Obstacle) -> cascade.Blocked:
@@ -130,8 +137,9 @@ def _cascade(on: Ground, targets: Sequence[Sealed], plan: Plan, terms: Terms) ->
                 removable[event_id] = False
         return removable[event_id]
 
-    each = max(1, sum(len(changes_of(sealed)) for sealed in targets))
-    return cascade.find(obstacles, most=min(max(FEWEST_PLANS, MOST_CHANGES // each), MOST_PLANS))
+    found = cascade.find(obstacles, most)
+    searching(most, most)
+    return found
 
 
 def _with(order: Order, targets: Sequence[Sealed], added: Collection[EventId]) -> list[Sealed]:

@@ -163,6 +163,16 @@ def test_it_gives_up_in_a_work_tree_too(bench: Bench, monkeypatch: pytest.Monkey
     assert cascade(bench, first) == Cascade((), "unknown")
 
 
+def test_how_far_the_search_is_is_told(bench: Bench) -> None:
+    bench.write("f", b"1\n")
+    first = bench.step({"f": b"2\n"})
+    bench.step({"f": b"3\n"})
+    told: list[tuple[int, int]] = []
+    plan_rollback(bench.store, [bench.named(first)], searching=lambda done, total: told.append((done, total)))
+    most = rollback_module.MOST_PLANS
+    assert told == [(1, most), (2, most), (most, most)]
+
+
 LINES = st.lists(st.integers(0, 3), min_size=1, max_size=2)
 EDITS = st.lists(st.tuples(st.sampled_from("fg"), LINES, st.booleans()), min_size=2, max_size=6)
 
