@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pogstore.redact import Finding, findings, findings_in_bytes, kinds, line_of, redact
+from pogstore.redact import Finding, findings, findings_in_bytes, kinds, line_of, masks, redact
 
 ALNUM = string.ascii_letters + string.digits
 TOKEN = ALNUM + "_-"
@@ -465,6 +465,14 @@ def test_places_in_bytes_count_bytes() -> None:
     data = b"\xff\xfe\x00 \xc3\xa9\n\n" + key + b"\x00\x80" + "é".encode() + b'\npassword="hunter' + b'2x"'
     assert [data[start:end] for _, start, end in findings_in_bytes(data)] == [key, b"hunter" + b"2x"]
     assert [line_of(data, start) for _, start, _ in findings_in_bytes(data)] == [3, 4]
+
+
+def test_the_masks_of_a_text_tell_what_was_taken_out() -> None:
+    text = "".join(f"{key} [redacted:other] [redacted:x\n" for _, _, key in WHOLE_KEYS)
+    redacted, found = redact(text)
+    assert [kind for kind, _ in masks(redacted)] == [finding.kind for finding in found]
+    assert [line_of(redacted, at) for _, at in masks(redacted)] == [line_of(text, one.start) for one in found]
+    assert list(masks(text)) == []
 
 
 def test_a_text_without_a_secret_is_the_same_object() -> None:

@@ -53,7 +53,8 @@ SHAPES: Mapping[str, str] = {
     "list": f"[{{{_LINE}}}]",
     "ready": f"[{{{_LINE}}}]",
     "next": f"{{{_LINE}, claim?: {EVENT}}} | null",
-    "show": TASK + " | {id, task, kind, clock, time, actor?, v, texts, …}",
+    "show": TASK + " | {id, task, kind, clock, time, actor?, v, texts, …}"
+    " | {counts: {KIND: count}, places: [{event, field, line, kind}]}",
     "share": "{task, title, event}",
     "local": "{task, local, changed, seen_at} | [TASK_ID]",
     "claim": EVENT,
@@ -74,7 +75,7 @@ SHAPES: Mapping[str, str] = {
         "faults: [{ref, reason}], paused, "
         "losses: [{reason, times, last}], new_losses, gaps: [{reason, coverage, steps, last}], set_aside: [FILE], "
         "hooks: [{agent, scope, path, exact}], interrupted: {verb, files} | null, "
-        "redact: {rules, faults: [{rule, reason}]}}"
+        "redact: {rules, faults: [{rule, reason}], active: {KIND: count}}}"
     ),
     "doctor": "{ok, checks: [{check, result, text, hint}]}",
     "drain": "{stored, pending, reason}",

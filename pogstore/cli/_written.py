@@ -2,6 +2,7 @@
 
 from pogstore.cli._context import Env
 from pogstore.cli._events import event_line
+from pogstore.cli._redaction import tell_redacted
 from pogstore.cli._render import echo, echo_json, tell
 from pogstore.cli._values import event_value
 from pogstore.model import Sealed, TaskId
@@ -22,6 +23,8 @@ def move_task(
 ) -> None:
     """Moves a task and prints the event; says so if this work tree is on no task any more."""
     was_on = active.active_task(env.store.layout) == task
-    show_written(tasks.move(env.store, task, status, env.by, reason=reason, outcome=outcome), as_json)
+    written = tasks.move(env.store, task, status, env.by, reason=reason, outcome=outcome)
+    show_written(written, as_json)
+    tell_redacted(env.store, written)
     if was_on and not as_json and active.active_task(env.store.layout) is None:
         tell("no active task now; '@{-1}' is the one that ended")

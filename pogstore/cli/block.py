@@ -4,6 +4,7 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import NO_SUCH_MOVE, as_option, json_option, pog_command, task_argument, text_of
+from pogstore.cli._redaction import tell_redacted
 from pogstore.cli._written import show_written
 from pogstore.work import tasks
 
@@ -17,4 +18,6 @@ from pogstore.work import tasks
 def command(env: Env, task: str, reason: str | None, as_json: bool) -> None:
     """Say that a task cannot go on, and why."""
     found = env.task(task)
-    show_written(tasks.move(env.store, found, "blocked", env.by, reason=text_of(reason, "-m")), as_json)
+    written = tasks.move(env.store, found, "blocked", env.by, reason=text_of(reason, "-m"))
+    show_written(written, as_json)
+    tell_redacted(env.store, written)

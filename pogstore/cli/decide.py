@@ -4,6 +4,7 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, json_option, pog_command, said, task_option
+from pogstore.cli._redaction import tell_redacted
 from pogstore.cli._written import show_written
 from pogstore.work import tasks
 
@@ -20,4 +21,6 @@ def command(env: Env, text: str, task: str, as_json: bool) -> None:
     What else was possible belongs to it. It travels when the task is pushed.
     """
     found = env.task(task)
-    show_written(tasks.decide(env.store, found, said(text, "TEXT"), env.by), as_json)
+    written = tasks.decide(env.store, found, said(text, "TEXT"), env.by)
+    show_written(written, as_json)
+    tell_redacted(env.store, written)

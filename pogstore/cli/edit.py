@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._contract import contract_options, defined
 from pogstore.cli._options import as_option, json_option, pog_command, said, task_argument
+from pogstore.cli._redaction import tell_redacted
 from pogstore.cli._render import echo, echo_json, safe, short_who, tell
 from pogstore.cli._values import task_value
 from pogstore.errors import NotFound
@@ -54,7 +55,7 @@ def _amend(env: Env, task: TaskId, title: str | None, contract: dict[str, object
     if now.definition is not None and links == now.links and definition == replace(old, checklist=ticked):
         return
     class_ = now.definition.class_ if now.definition and title is None else "content"
-    tasks.define(env.store, task, definition, env.by, links=links, class_=class_)
+    tell_redacted(env.store, tasks.define(env.store, task, definition, env.by, links=links, class_=class_))
 
 
 def _definition(env: Env, now: TaskState) -> Definition:

@@ -10,6 +10,7 @@ import msgspec
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._options import json_option, pog_command, pog_group
 from pogstore.cli._progress import progress
+from pogstore.cli._redaction import spelled
 from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.draft import Oddity, TaskDrafts
 from pogstore.errors import BadInput
@@ -168,7 +169,7 @@ def _report(taken: Taken, oddities: Sequence[Oddity], every: bool, as_json: bool
     known = f", {counted(taken.known, 'record')} known before" if taken.known else ""
     echo(f"{counted(taken.tasks, 'new task')}, {counted(taken.events, 'new event')}{known}")
     if taken.redacted:
-        echo("redacted: " + ", ".join(f"{count} {kind}" for kind, count in sorted(taken.redacted.items())))
+        echo(f"redacted: {spelled(dict(sorted(taken.redacted.items())))}")
     if every:
         for oddity in oddities:
             echo(f"{safe(oddity.code)} {safe(oddity.where)}: {safe(oddity.detail)}")

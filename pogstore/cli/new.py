@@ -5,6 +5,7 @@ import click
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._contract import contract_options, defined
 from pogstore.cli._options import as_option, json_option, pog_command, said
+from pogstore.cli._redaction import tell_redacted
 from pogstore.cli._render import echo, echo_json, safe
 from pogstore.cli._values import task_value
 from pogstore.draft import derived_task_id
@@ -34,7 +35,7 @@ def command(env: Env, title: str, key: str | None, start: bool, as_json: bool, *
     definition, links = defined(env, Definition(title=said(title, "TITLE")), (), contract)
     task = derived_task_id(KEYED, "", key) if key else env.new_task_id()
     if not _exists(env, key, task):
-        tasks.define(env.store, task, definition, env.by, links=links)
+        tell_redacted(env.store, tasks.define(env.store, task, definition, env.by, links=links))
     if start:
         env.start(task)
     if as_json:

@@ -6,6 +6,7 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, json_option, pog_command, said, task_option
+from pogstore.cli._redaction import tell_redacted
 from pogstore.cli._written import show_written
 from pogstore.work import tasks
 from pogstore.work.actors import unsecret
@@ -28,4 +29,6 @@ def command(env: Env, text: str, task: str, topic: str | None, as_json: bool) ->
     if topic is not None and not _TOPIC.fullmatch(unsecret(topic, "--topic")):
         raise click.UsageError("--topic is one word of at most 60 letters, digits and . : / _ -")
     found = env.task(task)
-    show_written(tasks.note(env.store, found, said(text, "TEXT"), env.by, topic=topic), as_json)
+    written = tasks.note(env.store, found, said(text, "TEXT"), env.by, topic=topic)
+    show_written(written, as_json)
+    tell_redacted(env.store, written)

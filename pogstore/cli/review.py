@@ -4,6 +4,7 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import as_option, exclusive, json_option, pog_command, task_argument, text_of
+from pogstore.cli._redaction import tell_redacted
 from pogstore.cli._written import show_written
 from pogstore.work import tasks
 
@@ -27,4 +28,6 @@ def command(
     found = env.task(task)
     events = tuple(env.store.resolve_event(name) for name in of)
     verdict = "approve" if approve else "reject"
-    show_written(tasks.review(env.store, found, verdict, env.by, of=events, text=text_of(text, "-m")), as_json)
+    written = tasks.review(env.store, found, verdict, env.by, of=events, text=text_of(text, "-m"))
+    show_written(written, as_json)
+    tell_redacted(env.store, written)

@@ -11,13 +11,13 @@ from pogstore.cli._claims import troubles
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._installed import Hooks, installed
 from pogstore.cli._options import json_option, pog_command
+from pogstore.cli._redaction import redaction_value, said_redaction
 from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.cli._values import task_line
 from pogstore.errors import NotFound
 from pogstore.history.names import shortest
 from pogstore.history.tasks import Summary, summaries, summary
 from pogstore.model import STATUSES, TaskId
-from pogstore.redact import OwnRules
 from pogstore.store import gaps, rows
 from pogstore.store.gaps import Gap
 from pogstore.work import acknowledged, githooks, setup, spooled
@@ -60,7 +60,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
     faults = rows.faults(env.store.index.connection)
     active = _active(env)
     capture = _capture(env, lines, active)
-    rules = env.store.own_rules
+    on = active.task if active else None
     if seen:
         acknowledged.acknowledge(env.store.layout, now())
     if as_json:
@@ -69,7 +69,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
             "active": {"task": active.task, "title": active.title, "status": active.status,
                        "claims": task_line(active, env.time)["claims"]} if active else None,
             "tasks": dict(sorted(counts.items())),
-            "redact": {"rules": rules.number, "faults": [fault._asdict() for fault in rules.faults]},
+            "redact": redaction_value(env, on),
             "pending": capture.pending,
             "closed": capture.closed,
             "faults": [{"ref": ref, "reason": reason} for ref, reason in faults],
@@ -86,7 +86,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
         _show(env, active, counts)
         if waiting := _interrupted.waiting(env.store):
             echo(f"interrupted: {waiting}")
-        for line in (*_said(capture), *_said_rules(rules)):
+        for line in (*_said(capture), *said_redaction(env, on)):
             echo(line)
         for line, hint in _missing.said_gaps(capture.gaps):
             echo(line)
@@ -128,11 +128,6 @@ def _said(capture: Capture) -> Iterator[str]:
     if capture.pending:
         yield f"pending: {capture.pending}"
     yield from _missing.said_losses(capture.losses, capture.seen)
-
-
-def _said_rules(rules: OwnRules) -> Iterator[str]:
-    for fault in rules.faults:
-        yield f"rule {fault.rule} of pog.redact {safe(fault.reason)}; it is not used"
 
 
 def _aside(capture: Capture) -> Iterator[str]:

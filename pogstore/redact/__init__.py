@@ -13,10 +13,11 @@ from what knows the repository.
 """
 
 import re
+from collections.abc import Iterator
 
 from pogstore.redact.own import Fault, OwnRules, in_force, own_rules, present
 from pogstore.redact.rule import Finding
-from pogstore.redact.scanning import masked, merged, scan, unmasked
+from pogstore.redact.scanning import CERTAINTY, masked, merged, scan, unmasked
 
 __all__ = [
     "Fault",
@@ -28,6 +29,7 @@ __all__ = [
     "findings_in_bytes",
     "in_force",
     "line_of",
+    "masks",
     "own_rules",
     "redact",
 ]
@@ -98,6 +100,13 @@ def broken_off(text: str) -> Finding | None:
                 if one.end > len(shown) and len(part) >= 8 and re.search("[0-9]", part):
                     return Finding(one.kind, one.start, len(shown))
     return None
+
+
+def masks(text: str) -> Iterator[tuple[str, int]]:
+    """Yields the kind and the place of each mask in a text: what was taken out of it, as far as it tells."""
+    for mask in re.finditer(r"\[redacted:([a-z0-9-]{1,40})\]", text) if "[redacted:" in text else ():
+        if mask[1] in CERTAINTY:
+            yield mask[1], mask.start()
 
 
 def line_of(text: str | bytes, offset: int) -> int:

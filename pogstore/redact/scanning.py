@@ -8,7 +8,8 @@ from pogstore.redact.frames import discord_tokens
 from pogstore.redact.kinds import FRAMES, KEYS, KINDS, NAMES
 from pogstore.redact.rule import NAME_CHARS, Finding, spans
 
-_CERTAINTY = (*KINDS, own.KIND)
+CERTAINTY = (*KINDS, own.KIND)
+"""All kinds, the most certain first."""
 _SPACED = bytes(byte if chr(byte) in NAME_CHARS + "." else 0x20 for byte in range(256))
 
 
@@ -48,7 +49,7 @@ def merged(found: list[Finding]) -> list[Finding]:
     for one in sorted(found, key=lambda finding: finding.start):
         if merged and one.start < merged[-1].end:
             last = merged.pop()
-            kind = min(last.kind, one.kind, key=_CERTAINTY.index)
+            kind = min(last.kind, one.kind, key=CERTAINTY.index)
             one = Finding(kind, last.start, max(last.end, one.end))  # noqa: PLW2901
         merged.append(one)
     return merged

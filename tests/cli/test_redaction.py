@@ -48,6 +48,33 @@ def test_a_typed_secret_is_nowhere(here: Here, repo: Repo) -> None:
         assert SECRET not in here(*command.split()).stdout
 
 
+def test_what_was_taken_out_is_told_by_kind_and_place(here: Here) -> None:
+    password = "hunter" + "22x"
+    task = here.task(f"rotate {SECRET}", "--start", "--intent", "plain\nwords")
+    assert here("note", "nothing of the kind").stderr == ""
+    assert here("status", "--json").json["redact"]["active"] == {"github-token": 1}
+    written = here("note", f"one\ntoken {SECRET}\n\npassword: {password}\n[redacted:nothing]")
+    assert written.stderr == "redacted: 1 github-token, 1 password\n"
+    assert here("edit", "--title", f"rotate {SECRET} now").stderr.endswith("redacted: 1 github-token\n")
+    said = here("status").stdout
+    assert "\nredacted lately in this task: 3 github-token, 1 password; 'git pog show --redacted' says where\n" in said
+    found = here("show", "--redacted", "--json").json
+    assert found["counts"] == {"github-token": 3, "password": 1}
+    noted = next(each["id"] for each in here("log", "--json").json if written.stdout.startswith(each["id"][:10]))
+    places = [(each["field"], each["line"], each["kind"]) for each in found["places"] if each["event"] == noted]
+    assert places == [("text", 2, "github-token"), ("text", 4, "password")]
+    lines = here("show", task, "--redacted").stdout.splitlines()
+    assert f"{noted[:10]} text, line 4: password" in lines
+    assert len(lines) == 4
+    assert here("show", noted, "--redacted").stdout.splitlines() == [line for line in lines if noted[:10] in line]
+    here("note", "quiet")
+    quiet = here("show", "@{1}", "--redacted")
+    assert (quiet.stdout, quiet.stderr) == ("", "nothing was redacted in the texts that are here\n")
+    for answer in (written, quiet, here("show", "--redacted"), here("status"), here("status", "--json")):
+        assert SECRET not in answer.stdout + answer.stderr
+        assert password not in answer.stdout + answer.stderr
+
+
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
 def test_what_events_keep_for_good_is_refused(here: Here, repo: Repo, words: list[str]) -> None:
     here.task("a task", "--start")
