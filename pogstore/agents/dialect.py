@@ -17,6 +17,12 @@ CODEX_EDITS = ("apply_patch", "Edit", "Write")
 GEMINI_EDITS = ("write_file", "replace", "edit")
 CURSOR_EDITS = (*EDITS, "StrReplace", "Delete", "ApplyPatch", "EditNotebook", "SearchReplace")
 CURSOR_SHELLS = ("Shell", *SHELLS)
+COPILOT_EDITS = (
+    *("create", "edit", "str_replace", "str_replace_editor", "insert", "multi_edit", "apply_patch", "create_file"),
+    *("replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file", "edit_notebook_file"),
+    *EDITS,
+)
+COPILOT_SHELLS = ("bash", "powershell", "shell", "run_in_terminal", *SHELLS)
 GEMINI_SHELLS = ("run_shell_command",)
 CODEX_SHELLS = ("Bash", "shell", "shell_command", "exec_command", "local_shell", "write_stdin")
 _FILE = "file_path"
@@ -40,12 +46,27 @@ class Dialect:
     `own` are members that an agent has that says the class and the files of a call itself, and `paths` those that are
     arrays of files; `of_tool` has the classes of the tools of one that does not, and `mcp` is what the names of those
     begin with that come through MCP. `edited` are events that tell of an edit without a call, with the file beside it.
+    `also` has what members are called where the agent is run by another program, with the names that are meant.
     `roots` is the array of the directories in which the agent works, where it does not say in which one it is. `whole`
     says that an edit which names no file that we find may have changed any.
     """
 
     __slots__ = (
-        *("cwd", "edited", "ends", "event", "given", "looks", "mcp", "of_tool", "own", "paths", "roots", "session"),
+        *(
+            "also",
+            "cwd",
+            "edited",
+            "ends",
+            "event",
+            "given",
+            "looks",
+            "mcp",
+            "of_tool",
+            "own",
+            "paths",
+            "roots",
+            "session",
+        ),
         *("steps", "tool", "whole"),
     )
 
@@ -65,12 +86,13 @@ class Dialect:
         paths: tuple[str, ...] = (),
         mcp: str = "mcp__",
         edited: tuple[str, ...] = (),
+        also: "Mapping[str, str]" = {},  # noqa: B006 - nobody writes into it
         roots: str = "workspace_roots",
         whole: bool = True,
     ) -> None:
         self.event, self.cwd, self.tool, self.given, self.own, self.paths = event, cwd, tool, given, own, paths
         self.session, self.steps, self.ends, self.looks, self.of_tool = session, steps, ends, looks, of_tool
-        self.mcp, self.edited, self.roots, self.whole = mcp, edited, roots, whole
+        self.mcp, self.edited, self.also, self.roots, self.whole = mcp, edited, also, roots, whole
 
 
 DIALECTS = {
@@ -95,6 +117,16 @@ DIALECTS = {
         of_tool=dict.fromkeys(CURSOR_EDITS, "edit") | dict.fromkeys(CURSOR_SHELLS, "shell"),
         mcp="MCP:",
         edited=("afterFileEdit", "afterTabFileEdit"),
+    ),
+    "copilot": Dialect(
+        session="sessionId",
+        tool="toolName",
+        given="toolArgs",
+        also={"session_id": "sessionId", "tool_name": "toolName", "tool_input": "toolArgs"},
+        steps=("preToolUse", "postToolUse", "postToolUseFailure"),
+        ends=("agentStop", "sessionEnd"),
+        looks=("agentStop",),
+        of_tool=dict.fromkeys(COPILOT_EDITS, "edit") | dict.fromkeys(COPILOT_SHELLS, "shell"),
     ),
     "gemini": Dialect(
         steps=("BeforeTool", "AfterTool"),
@@ -158,10 +190,8 @@ def understand(agent: str, payload: bytes, event: str = "") -> Step:
     `event` is which one it is, where the agent itself does not say.
     """
     names = DIALECTS[agent]
-    members = {names.event, names.cwd, names.session, names.tool, names.given, *names.own, *names.paths}
-    members |= {_FILE} if names.edited else set()
-    said = peek(payload, members, {names.given: _GIVEN}, (*(names.paths or _arrays(names.given)), names.roots))
-    step = Step(said.get(names.event, "") or event, said.get(names.cwd, ""), said.get(names.session, ""))
+    said = _said(names, payload)
+    step = Step(event or said.get(names.event, ""), said.get(names.cwd, ""), said.get(names.session, ""))
     step.roots = [] if step.cwd else _strings_of([names.roots], said)
     step.over = step.event == names.ends[-1]
     step.ends, step.whole = step.event in names.ends, step.event in names.looks
@@ -169,6 +199,23 @@ def understand(agent: str, payload: bytes, event: str = "") -> Step:
     if step.event in names.steps:
         _call(step, names, said)
     return step
+
+
+def _said(names: Dialect, payload: bytes) -> dict[str, str]:
+    """Returns the strings that count, each by the name that is meant; an input may be JSON in a string."""
+    members = {names.event, names.cwd, names.session, names.tool, names.given, *names.own, *names.paths, *names.also}
+    members |= {_FILE} if names.edited else set()
+    inner = {name: _GIVEN for name in (names.given, *names.also) if names.also.get(name, names.given) == names.given}
+    arrays = names.paths or tuple(each for name in inner for each in _arrays(name))
+    said = peek(payload, members, inner, (*arrays, names.roots))
+    for other, name in names.also.items():
+        for found in [found for found in said if found == other or found.startswith(f"{other}.")]:
+            said.setdefault(name + found[len(other) :], said[found])
+    text = said.get(names.given, "")
+    if text.lstrip().startswith("{"):
+        within = peek(text.encode("utf-8", "surrogateescape"), _GIVEN, {}, (*_SEVERAL, "command"))
+        said.update({f"{names.given}.{name}": value for name, value in within.items()})
+    return said
 
 
 def _arrays(given: str) -> tuple[str, ...]:

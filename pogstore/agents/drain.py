@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from pogstore.agents import claude_code, codex, cursor, gemini, generic
+from pogstore.agents import claude_code, codex, copilot, cursor, gemini, generic
 from pogstore.agents.fold import PATIENCE, Fold
 from pogstore.agents.heard import Heard
 from pogstore.draft import TaskDrafts
@@ -29,6 +29,7 @@ _OF_ALL = (LockHeld, NotEnabled, StaleRef)
 READERS: dict[str, Callable[[Record], Heard]] = {
     "claude-code": claude_code.hear,
     "codex": codex.hear,
+    "copilot": copilot.hear,
     "cursor": cursor.hear,
     "gemini": gemini.hear,
     "generic": generic.hear,

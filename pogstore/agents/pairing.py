@@ -7,7 +7,7 @@ told twice by the time that the agent itself puts into what it says.
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 
-from pogstore.agents.heard import SESSION_END, SESSION_START, Heard
+from pogstore.agents.heard import FAILED, SESSION_END, SESSION_START, Heard
 
 _Key = tuple[str, str, bytes]
 
@@ -16,7 +16,7 @@ def paired(said: Iterable[Heard]) -> Iterator[Heard]:
     """Yields what was said in its order, each call without an id with its number among its equals.
 
     An end belongs to the first of them that has none yet, if its turn or session was not over before. What the same
-    hook was told twice, by two installations of it, is left out.
+    hook was told twice, by two installations of it, is left out, and so is a failure behind an end that told of it.
     """
     numbers: dict[_Key, int] = defaultdict(int)
     waiting: dict[_Key, deque[int]] = defaultdict(deque)
@@ -36,6 +36,8 @@ def paired(said: Iterable[Heard]) -> Iterator[Heard]:
         if heard.ends and waiting[key]:
             yield heard._replace(nth=waiting[key].popleft())
             continue
+        if heard.phase == FAILED and numbers[key]:
+            continue  # its end was told, and now its failure too
         if heard.begins:
             waiting[key].append(numbers[key])
         yield heard._replace(nth=numbers[key])

@@ -88,10 +88,29 @@ def cursor(cwd: str) -> Iterator[Line]:
         yield line._replace(members={**said, **places, **line.members})
 
 
+def copilot(cwd: str) -> Iterator[Line]:
+    """Yields a session of Copilot CLI, which tells of the prompt first."""
+    path = f"{cwd}/{FILE}"
+    call = {"toolName": "create", "toolArgs": {"path": path, "file_text": TEXT}}
+    done = {"toolResult": {"resultType": "success", "textResultForLlm": "created"}}
+    told = [
+        Line("userPromptSubmitted", {"prompt": PROMPT}),
+        Line("sessionStart", {"source": "new", "initialPrompt": PROMPT}),
+        Line("preToolUse", call),
+        Line("postToolUse", {**call, **done}, written=True),
+        Line("agentStop", {"stopReason": "end_turn"}, written=True),
+        Line("sessionEnd", {"reason": "complete"}, written=True),
+    ]
+    for number, line in enumerate(told):
+        said = {"timestamp": 1_767_225_600_000 + number, "cwd": cwd, "sessionId": SESSION}
+        yield line._replace(members={**said, **line.members})
+
+
 REHEARSALS: Mapping[str, Callable[[str], Iterator[Line]]] = {
     "claude-code": claude_code,
     "codex": codex,
     "gemini": gemini,
     "cursor": cursor,
+    "copilot": copilot,
 }
 """By the names of the agents."""

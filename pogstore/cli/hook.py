@@ -15,8 +15,15 @@ def command() -> None:
     """Record what an agent says on standard input; the agent runs this by itself."""
 
 
-AGENTS = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini": "Gemini CLI", "cursor": "Cursor"}
-"""Those that say by themselves what happens."""
+AGENTS = {
+    "claude-code": "Claude Code",
+    "codex": "Codex CLI",
+    "gemini": "Gemini CLI",
+    "cursor": "Cursor",
+    "copilot": "Copilot CLI",
+}
+NAMED = ("copilot",)
+"""Those that do not say which event it is: the line that calls us does."""
 _HELP = """Record one step of {title}.
 
     Prints nothing and exits with 0, whatever happens: what could not be recorded is counted, and `git pog status` says
@@ -28,10 +35,13 @@ _HELP = """Record one step of {title}.
 def _of_agent(agent: str, title: str) -> click.Command:
     """Returns the command that records one step of an agent."""
 
-    def told() -> int:
-        return _answer(agent)
+    def told(event: str = "") -> int:
+        return _answer(agent, event)
 
     told.__doc__ = _HELP.format(title=title)
+    if agent in NAMED:
+        told.__doc__ += "\n    EVENT is what happened, by the agent's own name.\n    "
+        return pog_command(agent)(click.argument("event", required=False, default="")(told))
     return pog_command(agent)(told)
 
 
@@ -46,8 +56,8 @@ def generic() -> int:
     return _answer("generic")
 
 
-def _answer(agent: str) -> int:
-    return hook.main([agent], 0, os.environ, (sys.executable, "-m", "pogstore"))
+def _answer(agent: str, event: str = "") -> int:
+    return hook.main([agent, *filter(None, [event])], 0, os.environ, (sys.executable, "-m", "pogstore"))
 
 
 for _agent, _title in AGENTS.items():

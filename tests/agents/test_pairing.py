@@ -47,6 +47,15 @@ def test_what_was_told_twice_counts_once() -> None:
     assert len(list(paired([said(heard.BEGIN, 1), said(heard.BEGIN, 1)]))) == 2, "without a time nobody can tell"
 
 
+def test_a_failure_behind_an_end_is_no_second_call() -> None:
+    """Some versions tell of one and the same call by both."""
+    begin, end, failed = said(heard.BEGIN, 1), said(heard.END, 1), said(heard.FAILED, 1)
+    assert [each.phase for each in paired([begin, end, failed, begin, failed])] == [
+        heard.BEGIN, heard.END, heard.BEGIN, heard.FAILED,
+    ]  # fmt: skip
+    assert [each.phase for each in paired([failed])] == [heard.FAILED]
+
+
 def test_calls_with_ids_are_left_alone() -> None:
     call = said(heard.BEGIN, 1, call_id="c", stamp="t")
     assert list(paired([call, call])) == [call, call]

@@ -28,6 +28,7 @@ FOREIGN = {
         '[{"type": "command", "command": "guard", "timeout": 500}]}]}\n}'
     ),
     "cursor": '{\n  "version": 1,\n  "hooks": {"afterFileEdit": [{"command": "./format.sh"}], "stop": []}\n}\n',
+    "copilot": '{"version":1,"hooks":{"preToolUse":[{"type":"command","bash":"./guard.sh","env":{"A":"b"}}]}}',
 }
 """What somebody else may have there."""
 named = pytest.mark.parametrize("wired", WIRED, ids=lambda each: each.agent)
@@ -207,3 +208,13 @@ def test_what_keeps_hooks_from_running_is_found(tmp_path: Path, agent: str, text
     assert wiring.switched_off(WIRINGS[agent], path) is None
     path.write_text(text)
     assert wiring.switched_off(WIRINGS[agent], path) == key
+
+
+def test_copilot_has_a_line_for_each_shell_and_event() -> None:
+    """Its payload does not say which event it is."""
+    hooks = json.loads(wiring.snippet(WIRINGS["copilot"]))
+    assert hooks["version"] == 1
+    for event, (hook,) in hooks["hooks"].items():
+        assert f"pog hook copilot {event} 2>/dev/null || true" in hook["bash"]
+        assert hook["powershell"] == f"git -c help.autocorrect=0 pog hook copilot {event} 2>$null; exit 0"
+        assert hook["timeoutSec"] == 10

@@ -202,4 +202,28 @@ CURSOR = Voice(
     stop=("stop", {"status": "completed", "loop_count": 0}),
     end=("sessionEnd", {"session_id": SESSION, "reason": "completed", "final_status": "completed"}),
 )
-VOICES = {each.agent: each for each in (CODEX, GEMINI, CURSOR)}
+COPILOT = Voice(
+    "copilot",
+    common=lambda root: {"sessionId": SESSION, "timestamp": 1_772_442_000_000 + next(TICKS), "cwd": str(root)},
+    start=("sessionStart", {"source": "new", "initialPrompt": PROMPT}),
+    prompt=("userPromptSubmitted", {"prompt": PROMPT}),
+    edit=lambda root: {
+        "toolName": "edit",
+        "toolArgs": json.dumps({"path": str(root / "app.py"), "old_str": OLD, "new_str": NEW}),
+    },
+    write=lambda root: {"toolName": "create", "toolArgs": {"path": str(root / "made.txt"), "file_text": MADE}},
+    shell={"toolName": "bash", "toolArgs": {"command": SHELL, "description": "edit"}},
+    failing=lambda root: {
+        "toolName": "edit",
+        "toolArgs": {"path": str(root / "app.py"), "old_str": "nowhere", "new_str": "x"},
+    },
+    before=("preToolUse", {}),
+    after=("postToolUse", {"toolResult": {"resultType": "success", "textResultForLlm": "Done."}}),
+    failed=("postToolUse", {"toolResult": {"resultType": "failure", "textResultForLlm": "No match found."}}),
+    stop=("agentStop", {"transcriptPath": "/nowhere/events.jsonl", "stopReason": "end_turn"}),
+    end=("sessionEnd", {"reason": "complete"}),
+    call=None,
+    names_event=True,
+    event=None,
+)
+VOICES = {each.agent: each for each in (CODEX, GEMINI, CURSOR, COPILOT)}

@@ -50,6 +50,17 @@ def test_each_door_records_and_says_nothing(door: str, enabled: Repo, tmp_path: 
 
 
 @pytest.mark.parametrize("door", DOORS)
+def test_an_event_may_be_named_behind_the_agent(door: str, enabled: Repo) -> None:
+    """Copilot does not say which one it is."""
+    said = json.dumps({"sessionId": "s", "cwd": str(enabled.path), "prompt": "go"})
+    done = run([*DOORS[door], "hook", "copilot", "userPromptSubmitted"], enabled.path, said)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert events(enabled) == ["userPromptSubmitted"]
+    assert run([SCRIPT, "hook", "copilot", "-h"], enabled.path).stdout.startswith("Usage: git pog hook copilot")
+    assert run([SCRIPT, "hook", "codex", "Stop"], enabled.path).returncode == 129
+
+
+@pytest.mark.parametrize("door", DOORS)
 def test_a_repository_that_is_not_enabled_stays_untouched(door: str, repo: Repo) -> None:
     before = sorted(repo.path.rglob("*"))
     done = run([*DOORS[door], *HOOK], repo.path, said(repo))
