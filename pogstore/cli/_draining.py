@@ -4,7 +4,7 @@ A command never fails by it: what cannot be stored waits, and that it waits is s
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -15,10 +15,13 @@ from pogstore.errors import PogError
 from pogstore.store.store import Store
 from pogstore.work import setup, spool, spooled
 
-READING = frozenset(
-    ("list", "ready", "show", "status", "log", "diff", "blame", "why", "verify", "reindex", "local", "agent list")
-)
+READING = frozenset((
+    *("list", "ready", "show", "status", "log", "diff", "blame", "why", "lineage", "trace", "points", "env show"),
+    *("env diff", "verify", "reindex", "local", "agent list"),
+))  # fmt: skip
 """Commands that answer with what there is, rather than wait."""
+WRITING_WITH: Mapping[str, Sequence[str]] = {"next": ("claim",), "replay": ("branch", "into", "resume", "exec_")}
+"""Commands that read as well, unless one of these parameters is given."""
 BY_THEMSELVES = frozenset(("init", "pause", "doctor", "drain", "agent add", "agent remove"))
 """Commands that look after the spool themselves, or have nothing to do with it."""
 READERS_WAIT = 0.2
@@ -35,13 +38,20 @@ def before_the_command(store: Store, now: Callable[[], int]) -> None:
     name = context.command_path.removeprefix("git pog ")
     if name in BY_THEMSELVES:
         return
-    reading = name in READING
+    reading = is_reading(name, context.params)
     if context.params.get("dry_run") or (reading and pending(store) > READERS_RECORDS):
         left, reason = pending(store), None
     else:
         left, reason = drain(store, now, wait=READERS_WAIT if reading else spool.WAIT)
     if left and name != "status" and not _quiet():
         tell(f"pending: {left}{f' ({safe(reason)})' if reason else ''}")
+
+
+def is_reading(name: str, given: Mapping[str, object]) -> bool:
+    """Whether a command answers with what there is, from its name and its parameters."""
+    if name not in WRITING_WITH:
+        return name in READING
+    return bool(given.get("check")) or not any(given.get(each) for each in WRITING_WITH[name])
 
 
 def drain(store: Store, now: Callable[[], int], *, wait: float = spool.WAIT) -> tuple[int, str | None]:

@@ -22,7 +22,8 @@ def before_the_command(store: Store, *, may_write: bool) -> None:
     if context is None or not _may_wait(store):
         return
     name = context.command_path.removeprefix("git pog ")
-    is_looking = name in _draining.READING or name in BY_THEMSELVES or bool(context.params.get("dry_run"))
+    reads = _draining.is_reading(name, context.params) or bool(context.params.get("dry_run"))
+    is_looking = reads or name in BY_THEMSELVES
     try:
         if is_looking or not may_write:
             if name != "status" and (line := waiting(store)):

@@ -7,14 +7,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from pogstore.cli import _draining
+from pogstore.cli.main import cli
 from pogstore.store.lock import locked
 from pogstore.store.store import open_store
 from pogstore.work import setup, spool, spooled
 from tests.cli.conftest import Here
 from tests.cli.test_hook import HOOK, SCRIPT, spool_of
+from tests.cli.test_quiet import READING
+from tests.cli.test_untouched import paths_of
 from tests.conftest import STARTED, Pog, Repo, run
 
 
@@ -40,6 +44,22 @@ def test_a_command_that_reads_finds_what_hooks_left(here: Here, repo: Repo, comm
     assert answer.stderr == ""
     assert spooled.pending(spool_of(repo)) == 0
     assert [event["kind"] for event in here("log", "--json").json] == ["stepped", "prompted", "moved", "defined"]
+
+
+def test_every_command_that_reads_is_known_to_be_one() -> None:
+    """A new one fails here until it is in one of the lists; else it waits for others, and settles what was cut off."""
+    paths = sorted(paths_of(cli), key=len, reverse=True)
+    apart = {"help", "version", *_draining.BY_THEMSELVES}
+    for command in READING:
+        path = next(path for path in paths if f"{command} ".startswith(f"{path} "))
+        dry = {"-n", "--dry-run"}.intersection(command.split())
+        assert dry or path in apart or path in _draining.READING or path in _draining.WRITING_WITH, command
+    for name, options in _draining.WRITING_WITH.items():
+        found = cli.get_command(click.Context(cli), name)
+        assert found is not None
+        assert {param.name for param in found.params}.issuperset(options)
+        assert _draining.is_reading(name, {})
+        assert not any(_draining.is_reading(name, {option: "x"}) for option in options)
 
 
 def test_a_command_that_writes_stores_it_first(here: Here, repo: Repo) -> None:

@@ -13,7 +13,7 @@ from tests.builders_rollback import untouched
 from tests.cli.conftest import Here
 from tests.history.test_interrupted import killed
 
-APART = [".git/pog/index", ".git/pog/worktree"]
+APART = [".git/pog/index", ".git/pog/worktree", ".git/pog/tools.json"]
 LINE = "rollback of 10 files was interrupted; the next command that writes, or 'git pog drain', settles it"
 TAKEN_BACK = "an interrupted rollback was taken back: 10 files as before"
 
@@ -36,7 +36,9 @@ def here(half_done: World, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
 def test_what_only_looks_says_it_and_changes_nothing(half_done: World, here: Here) -> None:
     before = untouched(half_done.bench.path, APART)
     task = half_done.tasks[0]
-    for command in ("list", f"show {task}", f"log {task}", "doctor", f"rollback -n {task}", "undo -n", "agent list"):
+    commands = ("list", f"show {task}", f"log {task}", "doctor", f"rollback -n {task}", "undo -n", "agent list", "next")
+    more = (f"points {task}", f"lineage {task}", f"trace {task}", "env show now", "env diff now", f"replay {task}")
+    for command in (*commands, *more):
         answer = here(*command.split(), status=None)
         assert f"warning: {LINE}" in answer.stderr.splitlines(), command
         assert untouched(half_done.bench.path, APART) == before, command
