@@ -34,6 +34,19 @@ def template(key: Hashable, make: Callable[[Path], object]) -> Path:
     return _made[whole]
 
 
+def enable(root: Path, init: Callable[[Path], object]) -> None:
+    """Leaves in a repository what `git pog init` leaves there; `init` runs it once for each configuration it meets."""
+    git = root / ".git"
+
+    def begin(folder: Path) -> None:
+        copy(git, folder / ".git")
+        init(folder)
+
+    made = template(("init", (git / "config").read_bytes()), begin) / ".git"
+    shutil.copy(made / "config", git / "config")
+    copy(made / "pog", git / "pog")
+
+
 @cache
 def _folder() -> Path:
     folder = tempfile.mkdtemp(prefix="pogstore-templates-")

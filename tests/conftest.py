@@ -23,7 +23,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pogstore.work import environment as pog_environment
-from tests.builders_templates import put
+from tests.builders_templates import enable, put
 
 STARTED = 1_767_603_600_000_000
 """When every test begins: 2026-01-05 09:00 UTC, in µs since the epoch."""
@@ -283,6 +283,11 @@ class Pog:
             said = answer.stdout + answer.stderr
             raise AssertionError(f"git pog {' '.join(args)}: status {answer.status}, not {status}\n{said}")
         return answer
+
+    def init(self) -> None:
+        """Leaves what `git pog init` leaves, for tests that need no process to do so."""
+        enable(self.cwd, lambda path: Pog(path)("init"))
+        self.now += SECOND
 
 
 @pytest.fixture

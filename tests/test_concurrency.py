@@ -277,7 +277,7 @@ def kinds(store: Store, task: TaskId) -> list[str]:
 @pytest.mark.parametrize("race", range(max(1, RACES // 20 if RACES <= 100 else RACES // 50)))
 def test_eight_commands_have_one_winner(repo: Repo, pog: Pog, race: int) -> None:
     """UC-1: one exit status 0, seven 1, each naming the holder."""
-    pog("init")
+    pog.init()
     task = pog("new", f"race {race}", "--json").json["task"]
     environ = {**os.environ, "POG_NOW": str(STARTED)}
     commands = [
@@ -301,7 +301,7 @@ def test_eight_commands_have_one_winner(repo: Repo, pog: Pog, race: int) -> None
 
 def test_eight_commands_get_eight_tasks(repo: Repo, pog: Pog) -> None:
     """UC-2: exit status 0 and a task of its own for as many as there are tasks, 1 for the rest."""
-    pog("init")
+    pog.init()
     made = {pog("new", f"task {number}", "--json").json["task"] for number in range(OFFERED)}
     commands = [
         subprocess.Popen(

@@ -37,7 +37,7 @@ def until(condition: Callable[[], bool], seconds: float = 20) -> bool:
 def enabled(pog: Pog, repo: Repo) -> Repo:
     """A repository whose hooks start drains."""
     repo.git("config", "pog.autoDrain", "true")
-    pog("init")
+    pog.init()
     return repo
 
 

@@ -37,7 +37,7 @@ ROOT = os.geteuid() == 0
 
 @pytest.fixture
 def enabled(pog: Pog, repo: Repo) -> Repo:
-    pog("init")
+    pog.init()
     return repo
 
 

@@ -16,7 +16,7 @@ COMMIT = f"{WRITE}; git commit -qm f"
 @pytest.fixture
 def agent(repo: Repo, pog: Pog) -> Session:
     repo.commit({"a.txt": "one\ntwo\nthree\n"})
-    pog("init")
+    pog.init()
     repo.git("config", "pog.autoDrain", "false")
     agent = Session(repo.path)
     agent.prompt("commit things by the shell")

@@ -17,7 +17,7 @@ FILES = {"a.txt": "one\ntwo\nthree\n", "b.txt": "left\nalone\n", "sub/c.txt": "d
 @pytest.fixture
 def agent(repo: Repo, pog: Pog) -> Session:
     repo.commit(FILES)
-    pog("init")
+    pog.init()
     repo.git("config", "pog.autoDrain", "false")
     agent = Session(repo.path)
     agent.prompt("change things by the shell")

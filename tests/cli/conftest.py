@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pogstore.cli.main import run
-from tests.builders_templates import copy, template
+from tests.builders_templates import enable
 from tests.conftest import SECOND, STARTED, Answer, Repo
 
 
@@ -60,20 +59,8 @@ def anywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 def here(repo: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
     """Runs commands in this process, in `repo`, where pogstore is enabled."""
     before = Path.cwd()
-    _enable(repo.path / ".git", capsys, monkeypatch)
+    enable(repo.path, lambda path: Here(path, capsys, monkeypatch)("init"))
     found = Here(repo.path, capsys, monkeypatch)
     found.now += SECOND
     yield found
     os.chdir(before)
-
-
-def _enable(git: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves what `git pog init` leaves; it is run once for each configuration that is found."""
-
-    def begin(folder: Path) -> None:
-        copy(git.parent, folder)
-        Here(folder, capsys, monkeypatch)("init")
-
-    made = template(("init", (git / "config").read_bytes()), begin) / ".git"
-    shutil.copy(made / "config", git / "config")
-    copy(made / "pog", git / "pog")

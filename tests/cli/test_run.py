@@ -19,7 +19,7 @@ from tests.conftest import SECOND, STARTED, Pog, Repo
 @pytest.fixture
 def ready(pog: Pog) -> Pog:
     """A repository with an active task."""
-    pog("init")
+    pog.init()
     task = pog("new", "a task", "--json").json["task"]
     pog("start", task)
     return pog
@@ -80,7 +80,7 @@ def test_which_task_it_is_of(ready: Pog) -> None:
 
 
 def test_without_a_task_nothing_runs(pog: Pog, repo: Repo) -> None:
-    pog("init")
+    pog.init()
     said = pog("run", "touch", "ran", status=128)
     assert said.stderr == "error: no active task\nhint: start one with 'git pog start TASK'\n"
     assert not (repo.path / "ran").exists()

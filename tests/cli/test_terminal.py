@@ -161,7 +161,7 @@ def test_a_pipe_gets_the_bytes_as_they_are(scene: Scene) -> None:
 
 
 def test_the_real_command_on_a_real_terminal(pog: Pog, repo: Repo) -> None:
-    pog("init")
+    pog.init()
     pog("new", HOSTILE, "--start")
     for words in (["list"], ["show"], ["show", HOSTILE]):
         seen = on_terminal(["git", "pog", *words], repo.path)
@@ -202,7 +202,7 @@ def test_colours_as_git_has_them(scene: Scene, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.skipif(version("click").startswith("8.1."), reason="click 8.1 cannot run a pager with arguments")
 def test_the_pager_is_the_one_of_git(pog: Pog, repo: Repo) -> None:
-    pog("init")
+    pog.init()
     pog("new", "a task", "--start")
     paged = {"GIT_PAGER": "sed s/^/paged:/"}
     command = ["git", "pog", "list"]
@@ -215,7 +215,7 @@ def test_the_pager_is_the_one_of_git(pog: Pog, repo: Repo) -> None:
 
 
 def test_a_progress_bar_is_for_people(pog: Pog, repo: Repo) -> None:
-    pog("init")
+    pog.init()
     command = ["git", "pog", "import", "claude-code", str(SAMPLE)]
     assert "transcripts" in on_terminal(command, repo.path)
     assert pog("import", "claude-code", str(SAMPLE)).stderr == ""

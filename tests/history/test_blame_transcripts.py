@@ -81,7 +81,7 @@ def test_every_line_has_the_owner_that_git_finds(
         first.setdefault(edit.path, edit.before)
         last[edit.path] = edit.after
     repo.commit({path: text for path, text in first.items() if text is not None}, "base")
-    pog("init")
+    pog.init()
     pog("import", "claude-code", str(transcript))
     for path, text in last.items():
         (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def test_a_sub_agent_repeated_lines_and_three_owners(
     for name, script in (("main", main), ("agent-a1b2c3d", helper)):
         (tmp_path / f"{name}.jsonl").write_text(script.text(), "utf-8")
     repo.commit({"lines.txt": base}, "base")
-    pog("init")
+    pog.init()
     pog("import", "claude-code", str(tmp_path / "main.jsonl"), str(tmp_path / "agent-a1b2c3d.jsonl"))
     (repo.path / "lines.txt").write_text(three, "utf-8")
     steps = [(base, one), (typed, two), (two, three)]
