@@ -23,6 +23,8 @@ COPILOT_EDITS = (
     *EDITS,
 )
 COPILOT_SHELLS = ("bash", "powershell", "shell", "run_in_terminal", *SHELLS)
+OPENCODE_EDITS = ("write", "edit", "multiedit", "patch", "apply_patch")
+OPENCODE_SHELLS = ("bash", "shell")
 GEMINI_SHELLS = ("run_shell_command",)
 CODEX_SHELLS = ("Bash", "shell", "shell_command", "exec_command", "local_shell", "write_stdin")
 _FILE = "file_path"
@@ -134,6 +136,17 @@ DIALECTS = {
         looks=("AfterAgent",),
         of_tool=dict.fromkeys(GEMINI_EDITS, "edit") | dict.fromkeys(GEMINI_SHELLS, "shell"),
         mcp="mcp_",
+    ),
+    "opencode": Dialect(
+        event="event",
+        cwd="directory",
+        session="sessionID",
+        tool="tool",
+        given="args",
+        steps=("tool.execute.before", "tool.execute.after", "tool.failed"),
+        ends=("session.idle", "session.deleted"),
+        looks=("session.idle",),
+        of_tool=dict.fromkeys(OPENCODE_EDITS, "edit") | dict.fromkeys(OPENCODE_SHELLS, "shell"),
     ),
     "generic": Dialect(
         event="event",

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from pogstore.agents import claude_code, codex, copilot, cursor, gemini, generic
+from pogstore.agents import claude_code, codex, copilot, cursor, gemini, generic, opencode
 from pogstore.agents.fold import PATIENCE, Fold
 from pogstore.agents.heard import Heard
 from pogstore.draft import TaskDrafts
@@ -32,6 +32,7 @@ READERS: dict[str, Callable[[Record], Heard]] = {
     "copilot": copilot.hear,
     "cursor": cursor.hear,
     "gemini": gemini.hear,
+    "opencode": opencode.hear,
     "generic": generic.hear,
 }
 

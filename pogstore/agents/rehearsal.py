@@ -106,11 +106,27 @@ def copilot(cwd: str) -> Iterator[Line]:
         yield line._replace(members={**said, **line.members})
 
 
+def opencode(cwd: str) -> Iterator[Line]:
+    """Yields a session of OpenCode, as our plugin tells of it."""
+    call = {"tool": "write", "callID": "call_test", "args": {"filePath": f"{cwd}/{FILE}", "content": TEXT}}
+    told = [
+        Line("session.created", {}),
+        Line("chat.message", {"prompt": PROMPT}),
+        Line("tool.execute.before", call),
+        Line("tool.execute.after", {**call, "result": {"output": "written"}}, written=True),
+        Line("session.idle", {}, written=True),
+    ]
+    for line in told:
+        said = {"event": line.event, "directory": cwd, "sessionID": SESSION}
+        yield line._replace(members={**said, **line.members})
+
+
 REHEARSALS: Mapping[str, Callable[[str], Iterator[Line]]] = {
     "claude-code": claude_code,
     "codex": codex,
     "gemini": gemini,
     "cursor": cursor,
     "copilot": copilot,
+    "opencode": opencode,
 }
 """By the names of the agents."""

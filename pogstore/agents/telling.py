@@ -121,7 +121,7 @@ class Telling:
     def prompt(self, heard: Heard) -> None:
         """Tells of an instruction."""
         self.open_task(heard)
-        self._put(self.task(heard), heard, drafts.prompted(heard, self._person(heard)))
+        self._put(self.task(heard), heard, drafts.prompted(heard, self._asks(heard)))
 
     def note(self, heard: Heard, *, begins_session: bool) -> None:
         """Tells of anything else."""
@@ -143,7 +143,7 @@ class Telling:
         told = self._told_in(task)
         if not told.is_defined:
             told.is_defined = True
-            self._put(task, heard, drafts.defined(heard, self._person(heard), self._parent(task, heard)))
+            self._put(task, heard, drafts.defined(heard, self._asks(heard), self._parent(task, heard)))
         if told.status in (None, "pending", "in_review"):
             self._move(task, heard, "in_progress")
 
@@ -176,6 +176,12 @@ class Telling:
         if model is None and heard.agent_id is None:
             model = self._told_in(task).models.get(heard.session)
         return drafts.agent(heard, model, self._trees.of(heard.record).person)
+
+    def _asks(self, heard: Heard) -> Actor:
+        """Returns who gives an instruction: an agent, where another one is to work for it."""
+        if heard.phase == PROMPT and heard.is_part:
+            return drafts.agent(heard, None, self._trees.of(heard.record).person)
+        return self._person(heard)
 
     def _person(self, heard: Heard) -> Actor:
         return drafts.person(heard, self._trees.of(heard.record).person)

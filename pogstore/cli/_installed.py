@@ -5,16 +5,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pogstore.agents import claude_settings, codex, copilot, cursor, gemini, wiring
+from pogstore.agents import claude_settings, codex, copilot, cursor, gemini, opencode, wiring
 from pogstore.agents.settings_file import Place, Scope
 from pogstore.agents.wiring import Installed, Wiring
 from pogstore.cli._context import Env
 from pogstore.errors import PogError
 from pogstore.work.ignored import ignored
 
-WIRINGS: Mapping[str, Wiring] = {
-    each.agent: each for each in (claude_settings.WIRING, codex.WIRING, gemini.WIRING, cursor.WIRING, copilot.WIRING)
-}
+_ALL = (claude_settings.WIRING, codex.WIRING, gemini.WIRING, cursor.WIRING, copilot.WIRING, opencode.WIRING)
+WIRINGS: Mapping[str, Wiring] = {each.agent: each for each in _ALL}
 """How each agent is told to call us, by its name."""
 
 

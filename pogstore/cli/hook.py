@@ -21,6 +21,7 @@ AGENTS = {
     "gemini": "Gemini CLI",
     "cursor": "Cursor",
     "copilot": "Copilot CLI",
+    "opencode": "OpenCode",
 }
 NAMED = ("copilot",)
 """Those that do not say which event it is: the line that calls us does."""

@@ -10,28 +10,38 @@ _MARK = "*** "
 
 
 def patched_paths(patch: str) -> list[str]:
-    """Returns the files that a patch names, as it spells them, each once; nothing for a text that is none.
-
-    Between its markers only lines that begin with them name a file: those of its hunks begin with a space, `+` or `-`.
-    """
-    if _MARK not in patch:
-        return []
-    found = [name for line in patch.split("\n") if line.startswith(_MARK) and (name := _named(line.rstrip()))]
-    return list(dict.fromkeys(found))
+    """Returns the files that a patch names, as it spells them, each once; nothing for a text that is none."""
+    return list(dict.fromkeys(name for _, name in _markers(patch)))
 
 
 def moves(patch: str) -> list[tuple[str, str]]:
     """Returns what a patch moves: each old path with its new one, as it spells them."""
     found: list[tuple[str, str]] = []
     old = ""
-    for line in patch.split("\n") if MOVE in patch else ():
-        if line.startswith(MOVE) and old:
-            found.append((old, _named(line.rstrip())))
-        elif line.startswith(_MARK):
-            old = _named(line.rstrip()) if line.startswith(UPDATE) else ""
-    return [(before, after) for before, after in found if after and before != after]
+    for mark, name in _markers(patch) if MOVE in patch else ():
+        if mark == MOVE and old and old != name:
+            found.append((old, name))
+        old = name if mark == UPDATE else ""
+    return found
 
 
-def _named(line: str) -> str:
-    """Returns the path that a line of a marker names; nothing for any other line."""
-    return next((line[len(mark) :].strip() for mark in _FILES if line.startswith(mark)), "")
+def _markers(patch: str) -> list[tuple[str, str]]:
+    """Returns the markers of a patch with the paths that they name.
+
+    Within the hunks of an update a line that begins with a space, `+` or `-` is text of the file; elsewhere the tool
+    takes a marker also behind white space, so that we must see it there too.
+    """
+    found: list[tuple[str, str]] = []
+    in_update = False
+    for line in patch.split("\n") if _MARK in patch else ():
+        mark, name = _named(line.rstrip() if in_update else line.strip())
+        if name:
+            in_update = mark in (UPDATE, MOVE)
+            found.append((mark, name))
+    return found
+
+
+def _named(line: str) -> tuple[str, str]:
+    """Returns the marker that a line begins with, and the path behind it; nothing for any other line."""
+    mark = next((mark for mark in _FILES if line.startswith(mark)), "")
+    return mark, line[len(mark) :].strip() if mark else ""

@@ -40,6 +40,8 @@ def test_every_step_is_told_once_with_its_class_and_its_coverage(played: tuple[V
         key=str,
     )
     assert {step["actor"]["name"] for step in steps(repo)} == {voice.agent}
+    if voice.agent in ("codex", "cursor", "opencode"):
+        assert all(step["actor"]["model"] for step in steps(repo)), "the others do not say it"
     assert {step["task"] for step in steps(repo)} == {session_task_id(voice.agent, SESSION)}
 
 

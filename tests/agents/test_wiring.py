@@ -15,6 +15,8 @@ from pogstore.agents.settings_file import Place, Scope, apply
 from pogstore.agents.wiring import JsonHooks, Wiring
 from pogstore.cli._installed import WIRINGS
 from pogstore.cli.hook import AGENTS
+from pogstore.digest import hexdigest
+from pogstore.errors import BadInput
 from tests.agents.test_claude_settings import without_empty
 from tests.agents.test_settings import parsed, settings_texts
 
@@ -208,6 +210,37 @@ def test_what_keeps_hooks_from_running_is_found(tmp_path: Path, agent: str, text
     assert wiring.switched_off(WIRINGS[agent], path) is None
     path.write_text(text)
     assert wiring.switched_off(WIRINGS[agent], path) == key
+
+
+PLUGIN = WIRINGS["opencode"].shape
+
+
+def plugin(line: str) -> str:
+    return PLUGIN.added(None, "x", {}, lambda _: line) or ""
+
+
+def test_a_plugin_is_known_by_the_hash_of_its_text() -> None:
+    """One that a person changed is theirs; one of another place is replaced by that which it calls."""
+    ours = plugin(command_line.line("opencode"))
+    other = plugin(command_line.placed_line("opencode", Path("/my venv/bin")))
+    assert PLUGIN.removed(ours, "x", {}) is PLUGIN.removed(other, "x", {}) is None
+    assert PLUGIN.added(other, "x", {}, command_line.line) == other, "the line that is there stays"
+    changed = ours.replace("10000", "20000")
+    assert PLUGIN.added(changed, "x", {}, command_line.line) == changed
+    assert PLUGIN.removed(changed, "x", {}) == changed
+    assert [each.exact for each in PLUGIN.found(changed, "x", {})] == [False]
+    older = ours.replace("one after the other", "one by one")
+    head, _, body = older.partition("\n")
+    older = f"{head[:-16]}{hexdigest(body.encode())[:16]}\n{body}"
+    assert PLUGIN.added(older, "x", {}, command_line.line) == ours, "one of an older version is renewed"
+    assert PLUGIN.removed(older, "x", {}) is None
+
+
+@pytest.mark.parametrize("text", ["export const Mine = 1\n", 'const LINE = "ls"\n', 'const LINE = "\\x"\n'])
+def test_a_plugin_of_somebody_else_is_left_alone(text: str) -> None:
+    assert PLUGIN.removed(text, "x", {}) == text
+    with pytest.raises(BadInput, match="it is no plugin of ours"):
+        PLUGIN.added(text, "x", {}, command_line.line)
 
 
 def test_copilot_has_a_line_for_each_shell_and_event() -> None:

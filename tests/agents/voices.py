@@ -226,4 +226,27 @@ COPILOT = Voice(
     names_event=True,
     event=None,
 )
-VOICES = {each.agent: each for each in (CODEX, GEMINI, CURSOR, COPILOT)}
+OPENCODE = Voice(
+    "opencode",
+    common=lambda root: {"directory": str(root), "sessionID": SESSION},
+    start=("session.created", {"title": "New session"}),
+    prompt=("chat.message", {"prompt": PROMPT, "model": "test/model", "agent": "build", "messageID": "msg_1"}),
+    edit=lambda root: {
+        "tool": "edit",
+        "args": {"filePath": str(root / "app.py"), "oldString": OLD, "newString": NEW},
+    },
+    write=lambda root: {"tool": "write", "args": {"filePath": "made.txt", "content": MADE}},
+    shell={"tool": "bash", "args": {"command": SHELL, "description": "edit"}},
+    failing=lambda root: {
+        "tool": "edit",
+        "args": {"filePath": str(root / "app.py"), "oldString": "nowhere", "newString": "x"},
+    },
+    before=("tool.execute.before", {}),
+    after=("tool.execute.after", {"result": {"output": "Done."}}),
+    failed=("tool.failed", {"error": "oldString not found"}),
+    stop=("session.idle", {}),
+    end=None,
+    call="callID",
+    event="event",
+)
+VOICES = {each.agent: each for each in (CODEX, GEMINI, CURSOR, COPILOT, OPENCODE)}

@@ -30,6 +30,14 @@ def test_the_markers_name_files_and_the_text_of_files_does_not(patch: str) -> No
     assert moves(patch) == [("a.py", "b/a.py")]
 
 
+def test_a_marker_behind_white_space_is_one_where_the_tool_takes_it_for_one() -> None:
+    """Who is to be kept from a file must not be able to hide its name."""
+    patch = (
+        "*** Begin Patch\n  *** Add File: a\n+x\n\t*** Delete File: b\n *** Update File: c\n *** Delete File: text\n"
+    )
+    assert patched_paths(patch) == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("text", ["", "*** ", "*** Add File:", "*** Add File:  \n", "ls *** Add File: x", MOVE + "x"])
 def test_what_names_no_file_names_none(text: str) -> None:
     assert [each for each in patched_paths(text) if each != "x"] == []
