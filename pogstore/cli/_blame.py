@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import groupby
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from pogstore.errors import PogError
 from pogstore.history.blame import Blame, BlamedLine
 from pogstore.history.claims import REASONS
 from pogstore.history.incremental import Group
-from pogstore.history.tasks import UNTITLED, summary
+from pogstore.history.tasks import UNTITLED, summaries, summary
 from pogstore.model import Actor, TaskId
 from pogstore.store.content import path_of
 from pogstore.store.store import Store
@@ -46,10 +46,11 @@ class Look(NamedTuple):
 class Texts:
     """How blamed files are shown: titles looked up once, models named only where one name stands for several."""
 
-    def __init__(self, store: Store, found: Iterable[Blame], width: int | None, look: Look) -> None:
+    def __init__(self, store: Store, found: Sequence[Blame], width: int | None, look: Look) -> None:
         self._store, self._look = store, look
         self._colors: dict[str, str] = {}
         self.title = cache(self._look_up)
+        self._tasks = {sealed.event.task for each in found for sealed in each.events.values()}
         self._who, self._title_width = (WHO, TITLE) if width is None else (min(WHO, width // 6), min(TITLE, width // 5))
         self._models = _models(found)
 
@@ -102,9 +103,17 @@ class Texts:
         model = f" {safe(actor.model)}" if actor is not None and actor.model and several else ""
         return cut(short_who(actor) + model, self._who)
 
+    @cached_property
+    def _titles(self) -> dict[TaskId, str]:
+        """The titles of all tasks that have lines, looked up at once."""
+        try:
+            return {line.task: line.title for line in summaries(self._store, sorted(self._tasks))}
+        except PogError:
+            return {}
+
     def _look_up(self, task: TaskId) -> str:
         try:
-            return summary(self._store, task).title
+            return self._titles.get(task) or summary(self._store, task).title
         except PogError:
             return UNTITLED
 

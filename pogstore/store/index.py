@@ -59,9 +59,11 @@ class Index:
     def one_moment(self, objects: Objects, refs: Refs) -> Iterator[None]:
         """Brings the index up, and not again for each question of a block: to list all refs costs more than most do.
 
-        What comes meanwhile may be missing, so nothing may be written that was decided in such a block.
+        What comes meanwhile may be missing, so nothing may be written that was decided in such a block. A block within
+        a block is of the same moment.
         """
-        self.update(objects, refs)
+        if not self._standing:
+            self.update(objects, refs)
         standing, self._standing = self._standing, True
         try:
             yield

@@ -73,9 +73,12 @@ def test_a_moment_ends_with_its_block(store: Store, repo: Repo) -> None:
     other = open_store(repo.path)
     with store.one_moment():
         assert len(store.tasks()) == 12
+        define(other, TaskId("0198a1b2-c3d4-7e5f-8a9b-eeeeeeeeeeee"), Definition(title="not yet seen"), BY)
+        with store.one_moment():
+            assert len(store.tasks()) == 12, "a block within a block is of the same moment"
         define(other, TaskId("0198a1b2-c3d4-7e5f-8a9b-ffffffffffff"), Definition(title="one more"), BY)
         store.refresh()
-        assert len(store.tasks()) == 13
+        assert len(store.tasks()) == 14
     move(other, TASKS[0], "in_progress", BY)
     assert len(store.events(TASKS[0])) == 2
     other.close()
