@@ -75,6 +75,7 @@ class Attribution:
         self._vectors = Vectors(None if explained else LISTS_AT_HAND)
         self._versions: dict[Key, Version] = {}
         self._event_times: dict[Owner, int] = {}
+        self._latest = 0
         self._commands: dict[Owner, EventStep] = {}
         self._commit_times: dict[Owner, int] = {}
         self._authored: dict[Owner, int] = {}
@@ -147,6 +148,7 @@ class Attribution:
 
     def _take_event(self, step: EventStep) -> None:
         self._event_times[step.event] = step.time
+        self._latest = max(self._latest, step.time)
         if step.kind == "shell":
             self._commands[step.event] = step
         if step.unsure and step.before is None and self._recent:
@@ -240,6 +242,7 @@ class Attribution:
 
     def _take_commit(self, step: CommitStep) -> None:
         self._commit_times[step.commit] = step.time
+        self._latest = max(self._latest, step.time)
         self._authored[step.commit] = step.authored
         if step.after is None:
             return
@@ -270,9 +273,9 @@ class Attribution:
         self._remember(key)
 
     def _committed(self, step: CommitStep, owners: list[Owner], parents: list[Key]) -> list[Owner]:
-        doubted = {owner for owner in set(owners) if owner in self._commit_times or self._is_withheld(owner, step)}
+        doubted = self._withheld(set(owners), step) | {owner for owner in set(owners) if owner in self._commit_times}
         kept = self._kept(step.after or "", owners, parents, doubted)
-        nobody = {owner for owner in set(kept) if owner == UNKNOWN or self._is_withheld(owner, step)}
+        nobody = self._withheld(set(kept), step) | {UNKNOWN}.intersection(kept)
         return [step.commit if owner in nobody else owner for owner in kept] if nobody else kept
 
     def _kept(
@@ -299,6 +302,11 @@ class Attribution:
         pairs = list(zip(old, new, strict=True))
         joined = {pair: self._joined(*pair) for pair in set(pairs)}
         return [joined[pair] for pair in pairs]
+
+    def _withheld(self, owners: set[Owner], step: CommitStep) -> set[Owner]:
+        """Returns the owners that a commit cannot have lines of; where all came before it, only commands may be."""
+        asked = owners if self._latest > step.time + SLACK else owners.intersection(self._commands)
+        return {owner for owner in asked if self._is_withheld(owner, step)}
 
     def _is_withheld(self, owner: Owner, step: CommitStep) -> bool:
         """Whether an owner came after a commit, or may have made that commit himself of work that others had done."""
