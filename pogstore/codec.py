@@ -7,6 +7,7 @@ duplicate keys, at most 64 levels deep. Knows nothing of git, refs or what an ev
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -33,7 +34,6 @@ _LARGE = re.compile(rb":-?(?:9\d{15}|\d{17})")
 _T = TypeVar("_T")
 _encoder = msgspec.json.Encoder(order="sorted")
 _generic = msgspec.json.Decoder()
-_decoders = {name: msgspec.json.Decoder(kind) for name, kind in KINDS.items()}
 _definition = msgspec.json.Decoder(Definition)
 _opaque_decoder = msgspec.json.Decoder(Opaque)
 
@@ -54,6 +54,12 @@ class _Changes(msgspec.Struct, frozen=True):
 
 _peek = msgspec.json.Decoder(_Peek)
 _changes = msgspec.json.Decoder(_Changes)
+
+
+@cache
+def _decoder(kind: str) -> "msgspec.json.Decoder[Event]":
+    """Returns what decodes a kind of event; most commands meet few kinds, and each takes its time to be made."""
+    return msgspec.json.Decoder(KINDS[kind])
 
 
 def event_id(canonical: bytes) -> EventId:
@@ -97,7 +103,7 @@ def decode(canonical: bytes) -> Sealed:
     if peek.kind not in KINDS or not SUPPORTED_NEEDS.issuperset(peek.needs):
         _check_generic(canonical)
         return _sealed(canonical, _opaque(canonical))
-    event = _read(_decoders[peek.kind], canonical)
+    event = _read(_decoder(peek.kind), canonical)
     if _dump(event) != canonical or _LARGE.search(canonical):
         _check_generic(canonical)
     return _sealed(canonical, event)

@@ -28,6 +28,8 @@ COLORS = ("config", "--null", "--get-regexp", r"^color\.(pog|ui)$")
 """Asks for the settings that put colours into what is printed."""
 UNCOMMITTED = b"0" * 40 + b" "
 """Begins a line of git's answer that depends on the clock and on git's index."""
+CHUNK = 1 << 16
+"""Bytes of a file that are read at once; fewer are its end."""
 _TOLD = ("GIT_", "LANG", "LC_", "POG_")
 _TOLD_WHOLE = ("CLICOLOR", "COLUMNS", "FORCE_COLOR", "HOME", "NO_COLOR", "TERM", "TZ", "XDG_CONFIG_HOME")
 """Variables that may change what is printed."""
@@ -238,12 +240,21 @@ def _below(common: str, folder: str) -> "list[str]":
 
 
 def _content(path: str) -> bytes:
+    """Returns what a file holds; nothing if it cannot be read. File objects would be felt for thousands of refs."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return b""
-    with os.fdopen(descriptor, "rb", buffering=0) as file:
-        return file.read() or b""
+    try:
+        found = chunk = os.read(descriptor, CHUNK)
+        while len(chunk) == CHUNK:
+            chunk = os.read(descriptor, CHUNK)
+            found += chunk
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+    return found
 
 
 def _environment() -> "list[bytes]":

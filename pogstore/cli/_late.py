@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 LATE = (
-    "pygit2", "pogstore.agents.drain", "pogstore.history.interrupted", "difflib", "json", "random", "shutil",
-    "subprocess", "traceback",
+    "pygit2", "pogstore.agents.drain", "pogstore.history.interrupted", "difflib", "ipaddress", "json",
+    "msgspec.inspect", "random", "shutil", "subprocess", "textwrap", "traceback",
 )  # fmt: skip
 """What takes longer to load than most commands take to answer. Ours are imported in one place, where they may wait."""
 

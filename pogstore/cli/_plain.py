@@ -5,7 +5,6 @@ the spool. Whatever is not as expected is left to `blame.py`, which says what is
 known. What is printed is made by the same functions there and here.
 """
 
-import gc
 import os
 import sys
 from contextlib import suppress
@@ -18,15 +17,12 @@ from pogstore.store.store import open_store
 
 ELSEWHERE = ("GIT_PAGER_IN_USE", "POG_NOW")
 """Variables that ask for more than this way knows of."""
-COLLECTED_AFTER = 100_000
-"""Objects that may be made before cycles among them are looked for: the command ends sooner."""
 
 
 def run(path: bytes, form: str | None) -> bool:
     """Blames a file of the work tree and prints the answer; says whether it has done so."""
     if any(name in os.environ for name in ELSEWHERE):
         return False
-    gc.set_threshold(COLLECTED_AFTER)
     store = None
     try:
         store = open_store(Path.cwd())
