@@ -181,8 +181,14 @@ def value(found: Lineage) -> Value:
 
 
 def _name(node: Node) -> str:
-    """Returns the id of a node: of a file or a line with its kind, since a file may be called anything."""
-    return f"{node.kind}:{node.id}" if node.kind in ("file", "line") else node.id
+    """Returns the id of a node: of a file or a line with its kind, since a file may be called anything.
+
+    Bytes of a name that are not UTF-8 are escaped by a backslash, and that is doubled; `path` has the name as it is.
+    """
+    if node.kind not in ("file", "line"):
+        return node.id
+    raw = node.id.replace("\\", "\\\\").encode("utf-8", "surrogateescape")
+    return f"{node.kind}:{raw.decode('utf-8', 'backslashreplace')}"
 
 
 def _edge_value(edge: Edge) -> Value:
@@ -208,8 +214,11 @@ def _about(found: Lineage, node: Node) -> Value | None:
     if node.kind == "commit":
         said = found.commits.get(Oid(node.id))
         return {"title": said.subject, "author": said.author, "time": said.time} if said else None
-    if node.kind != "event":
-        return {}
+    if node.kind == "line":
+        name, _, number = node.id.rpartition(":")
+        return {"path": _path_value(name), "line": int(number)}
+    if node.kind == "file":
+        return {"path": _path_value(node.id)}
     sealed = found.events.get(EventId(node.id))
     if sealed is None:
         return None
@@ -217,6 +226,10 @@ def _about(found: Lineage, node: Node) -> Value | None:
     made: Value = {"kind": kind_name(sealed), "task": sealed.event.task, "title": line.title if line else None}
     actor = msgspec.to_builtins(sealed.event.actor) if sealed.event.actor else None
     return made | {"time": sealed.event.time, "actor": actor}
+
+
+def _path_value(name: str) -> object:
+    return msgspec.to_builtins(path_of(name.encode("utf-8", "surrogateescape")))
 
 
 def dot(found: Lineage, labels: Labels) -> Iterator[str]:

@@ -96,8 +96,8 @@ SHAPES: Mapping[str, str] = {
     "env show": "{event: EVENT_ID | null, members: {…}}",
     "env diff": "{same, sides: [{name, event: EVENT_ID | null}], differences: [{name, before, after}]}",
     "lineage": (
-        "{asked, nodes: [{id, type, title?, status?, kind?, task?, actor?, author?, time?, missing?, up?, down?, "
-        "more_up?, more_down?}], edges: [{from, to, rel, paths?}]}"
+        "{asked, nodes: [{id, type, title?, status?, kind?, task?, actor?, author?, time?, path?, line?, missing?, "
+        "up?, down?, more_up?, more_down?}], edges: [{from, to, rel, paths?}]}"
     ),
     "replay": (
         "{ok, base: OID | null, onto, events: [{event, task, outcome, places: [{path, reason}], on?, commit?}], "

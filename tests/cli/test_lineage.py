@@ -207,6 +207,27 @@ def test_what_a_name_means(tea: Tea) -> None:
     assert here("lineage", "--depth", "-1", "HEAD", status=129)
 
 
+@pytest.mark.parametrize(
+    ("name", "node", "path"),
+    [
+        ("plain", "plain", "plain"),
+        ("a\\xff", "a\\\\xff", "a\\xff"),
+        ("a\udcff", "a\\xff", {"b64": "Yf8="}),
+        ("a:1", "a:1", "a:1"),
+    ],
+)
+def test_pc61_a_name_of_any_bytes_is_one_string_of_json_and_its_own(
+    tea: Tea, name: str, node: str, path: object
+) -> None:
+    (tea.here.cwd / name).write_text("x\n")
+    for suffix, kind, about in (("", "file", {}), (":1", "line", {"line": 1})):
+        answer = tea.here("lineage", "--json", f"{name}{suffix}")
+        answer.stdout.encode()
+        found = answer.json["nodes"][0]
+        assert answer.json["asked"] == found["id"] == f"{kind}:{node}{suffix}"
+        assert {key: found[key] for key in ("path", *about)} == {"path": path} | about
+
+
 def test_a_name_of_both_an_event_and_a_commit_is_ambiguous(here: Here) -> None:
     repo = Repo(here.cwd)
     event = Works(opened(repo)).edit(task_id(1), "a", None, "x").event_id
