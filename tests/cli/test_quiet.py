@@ -2,11 +2,14 @@
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Here
+from tests.cli.test_again import SCRIPT
 from tests.cli.test_json import event_on, imported
 from tests.conftest import Answer, Pog, Repo
 
@@ -18,10 +21,13 @@ READING = (
     "blame -s -e -w -M -C --color-by age brew.py", "blame --incremental brew.py", "blame --contents README brew.py",
     "points", "points {task} --json", "points --all --no-check -n 3", "restore -n {event}",
     "restore --dry-run --json {event}^",
-    "blame HEAD~1..", "blame --summary HEAD~1...HEAD",
+    "blame --json brew.py", "blame --line-porcelain brew.py", "blame --explain brew.py", "blame --strict brew.py",
+    "blame --since 2020-01-01 brew.py", "blame --color-by task brew.py", "blame --color-by actor brew.py",
+    "blame HEAD~1..", "blame --summary HEAD~1...HEAD", "blame --json HEAD~1..HEAD", "blame --summary --json HEAD~1..",
     "trace", "trace {task}", "trace {event} --json", "trace claude-code",
     "lineage", "lineage {task}", "lineage {event} --json", "lineage HEAD --dot", "lineage brew.py:4 --mermaid",
-    "why brew.py:4", "why brew.py:1-9", "status", "status --json", "verify", "verify --json", "rollback -n {event}",
+    "why brew.py:4", "why brew.py:1-9", "why --json brew.py:4",
+    "status", "status --json", "verify", "verify --json", "rollback -n {event}",
     "rollback --dry-run --json {task}", "undo --dry-run", "help", "help -a", "version", "local --list",
     "push --dry-run {remote}", "replay {event}", "replay --check --json {task}",
     "replay --exec --check {event}",
@@ -86,6 +92,20 @@ def test_reading_verbs_write_nothing(lived_in: tuple[Here, dict[str, str]]) -> N
     for command in READING:
         here(*command.format(**names).split(), status=None)
         assert snapshot(here.cwd, (".git/pog/",)) == before, command
+    assert not Path(names["marker"]).exists(), "a hook of the user ran"
+
+
+def test_blame_as_it_is_installed_writes_nothing(lived_in: tuple[Here, dict[str, str]]) -> None:
+    """The way of a plain command, for the first time and again, of files that are committed, changed and untracked."""
+    here, names = lived_in
+    here("status")  # empties the spool
+    before = snapshot(here.cwd, (".git/pog/",))
+    for form in ([], ["--porcelain"], ["--json"]):
+        for path in ("test_brew.py", "README", "untracked") * 2:
+            command = [sys.executable, str(SCRIPT), "blame", *form, path]
+            done = subprocess.run(command, cwd=here.cwd, capture_output=True, check=True)
+            assert done.stdout
+            assert snapshot(here.cwd, (".git/pog/",)) == before, command
     assert not Path(names["marker"]).exists(), "a hook of the user ran"
 
 
