@@ -69,6 +69,16 @@ class Asking:
     def edit(self, path: str, tool: str = "Edit", *, cwd: Path | None = None) -> Denied | None:
         return self.ask(tool, {"file_path": path, "old_string": "a", "new_string": "b"}, cwd=cwd)
 
+    def write(self, name: str, text: str, tool: str = "Write") -> Denied | None:
+        """Asks, and writes a file whatever the answer; returns the answer."""
+        found = self.edit(name, tool)
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        call = f"t{self.calls - 1}"
+        path.write_text(text)
+        self.say("PostToolUse", tool_name=tool, tool_input={"file_path": name, "content": text}, tool_use_id=call)
+        return found
+
     def shell(self, command: str, *, cwd: Path | None = None) -> Denied | None:
         return self.ask("Bash", {"command": command}, cwd=cwd)
 

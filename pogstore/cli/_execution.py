@@ -84,7 +84,7 @@ def execute(env: Env, names: Sequence[str], how: Execution, *, as_json: bool, dr
             _show(ready)
         if by is None:
             return _answer(ready, None, None, None, as_json)
-        _ask(how.yes)
+        ask(how.yes)
         result = reexecution.run(env.store, ready, seconds=how.seconds)
         place = reexecution.keep(env.store, result, how.keep) if _is_kept(result, how.keep) else None
         sealed = None if result.stopped else reexecution.record(env.store, ready, result, by)
@@ -119,7 +119,7 @@ def _word(word: bytes) -> object:
         return msgspec.to_builtins(path_of(word))
 
 
-def _ask(yes: bool) -> None:
+def ask(yes: bool) -> None:
     """Lets a person decide; raises `RefusedByPolicy` without a yes."""
     if yes:
         return

@@ -119,6 +119,11 @@ SHAPES: Mapping[str, str] = {
     "fetch": f"{{remote, ok, refs: [{_REF}]}}",
     "pull": f"{{remote, ok, fetched: [{_REF}], joined: [{_REF}], ahead}}",
     "verify": "{ok, checked: {events, contents, refs, packs, absent}, faults: [{object, reason, lost, ref?, task?}]}",
+    "gate": (
+        "{ok, base: OID | null, tip: OID | null, files, covered, uncovered, tasks: [{task, title, lines, "
+        "approvals: {needed, have}, checks: [{command, state}]}], "
+        "problems: [{rule, reason, path?, lines?: [[NUMBER]], task?, event?}]}"
+    ),
     "import pog-task": _IMPORTED,
     "import claude-code": _IMPORTED,
     "reindex": "{tasks}",

@@ -68,6 +68,7 @@ PORCELAIN: Mapping[str, Section] = {
     },
     "Store": {
         "verify": "Check every byte of the named tasks, or of all",
+        "gate": "Judge changed lines by the limits of the tasks that they come from, and what those tasks still lack",
         "doctor": "Check that what agents do here is recorded",
         "import": "Take in what other tools recorded; importing twice adds nothing",
     },

@@ -68,6 +68,13 @@ def differences(git: Git, base: Oid | None, tip: Oid, pathspecs: Sequence[str] =
     return [file for file in found if file.path in wanted]
 
 
+def staged(git: Git, base: Oid | None) -> list[FileDiff]:
+    """Returns the files that the index has otherwise than a commit; all of them without one."""
+    old = base or git.text("hash-object", "-t", "tree", "--stdin")
+    with git.stream("diff-index", "--cached", *_PLAIN, old, "--") as output:
+        return list(_parse(output))
+
+
 def _parse(output: IO[bytes]) -> Iterator[FileDiff]:
     """Yields what `git diff-tree -z --raw --patch` prints: all files first, then a patch for each."""
     head = bytearray()

@@ -29,7 +29,7 @@ from pogstore.state import TaskState
 from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store
-from pogstore.work import active, contracts
+from pogstore.work import active, contracts, defined_here
 from pogstore.work.acts import By, check_move, common, judged, read_state, write_event
 from pogstore.work.claims import check_accepted, reclaimed
 from pogstore.work.intake import redacted_definition
@@ -75,6 +75,8 @@ def define(
         return defined
 
     written = store.transact(write)
+    if by.actor.type == "human":
+        defined_here.register(store, written)
     contracts.refresh(store, task)
     return written
 

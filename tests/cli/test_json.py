@@ -88,7 +88,7 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         f"rollback --dry-run {event}", f"rollback {event}",
         "undo --dry-run", "undo", f"replay {event}", f"replay {event} --branch again",
         f"replay {event} --into {tmp_path}/out", "replay --exec --check {ran}", "replay --exec --yes {ran}",
-        "verify", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
+        "verify", "gate", "gate HEAD..HEAD", "reindex", "version", "drain", "doctor", "help", "help new", "help import",
     )  # fmt: skip
     for command in story:
         ask(command.replace("{ran}", found["run"][0]["id"] if "run" in found else ""))

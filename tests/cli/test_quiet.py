@@ -30,7 +30,7 @@ READING = (
     "status", "status --json", "verify", "verify --json", "rollback -n {event}",
     "rollback --dry-run --json {task}", "undo --dry-run", "help", "help -a", "version", "local --list",
     "push --dry-run {remote}", "replay {event}", "replay --check --json {task}",
-    "replay --exec --check {event}",
+    "replay --exec --check {event}", "gate", "gate --json HEAD..HEAD",
     "env show now", "env diff {event} now --json",
 )  # fmt: skip
 WRITING = (

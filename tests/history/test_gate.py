@@ -1,0 +1,156 @@
+"""What the gate finds: lines outside of the scope of their task, lines that nobody recorded, approvals, checks."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pogstore.history.gate import Gate, gate_range, gate_staged
+from pogstore.history.ranges import Range
+from pogstore.history.required import approvals_of
+from pogstore.model import Actor, Budget, Definition, Globs, Person
+from pogstore.store.store import open_store
+from pogstore.work import claims, tasks
+from tests.builders_contracts import AGENT, PERSON, TASK, Asking, asking, scope
+from tests.conftest import SECOND, STARTED, Repo
+
+EVE = Actor(type="human", name="Eve", on_behalf_of=Person(name="Eve", email="eve@example.com"))
+ALL = Range("base", "HEAD")
+
+
+@pytest.fixture
+def agent(repo: Repo, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
+    """An agent in a repository whose further commits are made when its work is done."""
+    repo.git("tag", "base")
+    for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):
+        monkeypatch.setenv(name, f"{STARTED // SECOND + 86_400} +0000")
+    found = asking(repo, capfd)
+    yield found
+    found.store.close()
+
+
+def problems(gate: Gate) -> list[tuple[str, str | None, list[tuple[int, int]]]]:
+    return [
+        (each.rule, each.path.decode() if each.path else None, [(part.start, part.stop - 1) for part in each.lines])
+        for each in gate.problems
+    ]
+
+
+def test_lines_inside_the_scope_pass_and_others_do_not(agent: Asking, repo: Repo) -> None:
+    """An agent whose hook was not asked, or did not listen, is found out at the commit."""
+    agent.bind(scope=scope("src/**"))
+    assert agent.write("src/a.py", "value = first(1)\nvalue = second(2)\n") is None
+    assert agent.write("other.py", "other = third(3)\nother = fourth(4)\n") is not None
+    agent.drained()
+    repo.git("add", "--all")
+    staged = gate_staged(agent.store)
+    repo.commit(message="work")
+    for found in (staged, gate_range(agent.store, ALL)):
+        lines = [each for each in problems(found) if each[1]]
+        assert lines == [("path", "other.py", [(1, 2)])]
+        assert (found.files, found.covered, found.uncovered) == (2, 4, 0)
+        assert [(gated.task, gated.lines) for gated in found.tasks] == [(TASK, 4)]
+        assert not found.ok
+
+
+def test_what_is_staged_is_judged_and_not_what_lies_there(agent: Asking, repo: Repo) -> None:
+    agent.bind(scope=scope("src/**"))
+    agent.write("src/a.py", "value = first(1)\n")
+    agent.drained()
+    repo.git("add", "--all")
+    agent.write("other.py", "other = third(3)\n")
+    agent.drained()
+    assert [each for each in problems(gate_staged(agent.store)) if each[1]] == []
+    assert repo.git("status", "--porcelain") == "A  src/a.py\n?? other.py"
+
+
+def test_lines_that_nobody_recorded_are_counted_and_a_fault_where_all_must_be(agent: Asking, repo: Repo) -> None:
+    agent.bind()
+    agent.write("a.py", "value = first(1)\n")
+    agent.drained()
+    (repo.path / "a.py").write_text("value = first(1)\nwritten_by = hand(1)\n")
+    (repo.path / "b.py").write_text("written_by = hand(2)\n")
+    repo.commit(message="work")
+    found = gate_range(agent.store, ALL)
+    assert (found.ok, found.covered, found.uncovered) == (True, 1, 2)
+    strict = gate_range(agent.store, ALL, strict=True)
+    assert problems(strict) == [("uncovered", "a.py", [(2, 2)]), ("uncovered", "b.py", [(1, 1)])]
+    repo.git("config", "pog.requireTask", "true")
+    assert [each.rule for each in gate_range(open_store(agent.root), ALL).problems] == ["uncovered", "uncovered"]
+
+
+def test_a_file_that_a_task_took_away_is_judged_too(agent: Asking, repo: Repo) -> None:
+    agent.bind(scope=scope("src/**"))
+    call = agent.shell("git rm README")
+    assert call is not None
+    (repo.path / "README").unlink()
+    agent.say("PostToolUse", tool_name="Bash", tool_input={"command": "git rm README"}, tool_use_id="late")
+    agent.say("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="again")
+    agent.drained()
+    repo.commit(message="work")
+    assert gate_range(agent.store, ALL, strict=True).ok is False
+
+
+def test_approvals_are_those_of_people_who_did_not_work_on_it(agent: Asking, repo: Repo) -> None:
+    agent.bind(approvals=1, actor=AGENT)
+    agent.write("a.py", "value = first(1)\n")
+    agent.drained()
+    repo.commit(message="work")
+
+    def rules() -> list[str]:
+        return [each.rule for each in gate_range(agent.store, ALL).problems]
+
+    assert rules() == ["approvals"]
+    tasks.review(agent.store, TASK, "approve", agent.by(AGENT))
+    tasks.review(agent.store, TASK, "approve", agent.by(Actor(type="agent", name="another", session="s2")))
+    tasks.review(agent.store, TASK, "approve", agent.by(Actor(type="human", name="Ada", session="s1")))
+    assert rules() == ["approvals"]
+    tasks.review(agent.store, TASK, "approve", agent.by(EVE))
+    assert rules() == []
+    tasks.review(agent.store, TASK, "reject", agent.by(EVE))
+    assert rules() == ["approvals"]
+    tasks.review(agent.store, TASK, "approve", agent.by(EVE))
+    agent.amend(approvals=1, checks=())
+    tasks.define(agent.store, TASK, Definition(title="another", approvals=1), agent.by())
+    assert approvals_of(agent.store, TASK, 1).have == 0, "of a definition that is not in force any more"
+
+
+def test_two_approvals_of_one_person_are_one(agent: Asking) -> None:
+    agent.bind(approvals=2, actor=AGENT)
+    for _ in range(2):
+        tasks.review(agent.store, TASK, "approve", agent.by(EVE))
+    assert approvals_of(agent.store, TASK, 2).have == 1
+    tasks.review(agent.store, TASK, "approve", agent.by(PERSON))
+    assert approvals_of(agent.store, TASK, 2).have == 2
+
+
+def test_steps_that_broke_a_limit_are_named(agent: Asking, repo: Repo) -> None:
+    agent.bind(commands=Globs(allow=("pytest",)))
+    assert agent.shell("git push") is not None
+    agent.say("PostToolUse", tool_name="Bash", tool_input={"command": "git push"}, tool_use_id="unasked")
+    agent.write("a.py", "value = first(1)\n")
+    agent.drained()
+    repo.commit(message="work")
+    found = gate_range(agent.store, ALL).problems
+    assert [(each.rule, each.task) for each in found] == [("step", TASK)]
+    assert "git push" in found[0].reason
+
+
+def test_a_tracked_file_narrows_and_taking_it_away_does_not_widen(agent: Asking, repo: Repo) -> None:
+    repo.commit({".pog.toml": 'deny = ["secret/**"]\n'}, "limits")
+    repo.git("tag", "--force", "base")
+    agent.bind()
+    agent.write("secret/a.py", "value = first(1)\n")
+    agent.drained()
+    (repo.path / ".pog.toml").unlink()
+    repo.commit(message="work")
+    found = [each for each in problems(gate_range(agent.store, ALL)) if each[0] == "path"]
+    assert found == [("path", "secret/a.py", [(1, 1)])]
+    claims.release(agent.store, TASK, agent.by())
+
+
+def test_a_budget_alone_has_no_paths(agent: Asking, repo: Repo) -> None:
+    agent.bind(budget=Budget(minutes=5))
+    agent.write("a.py", "value = first(1)\n")
+    agent.drained()
+    repo.commit(message="work")
+    assert gate_range(agent.store, ALL).ok
