@@ -115,5 +115,5 @@ def test_a_rule_that_cannot_be_used_is_said_and_stops_no_capture(
     here("push")
     (check,) = (each for each in here("doctor", "--json", status=None).json["checks"] if each["check"] == "redact")
     assert (check["result"], check["text"]) == ("ok", "1 rule of your own")
-    assert "redact" not in here("status").stdout
+    assert "pog.redact" not in here("status").stdout
     assert_nowhere(repo)
