@@ -53,19 +53,24 @@ class Row(NamedTuple):
 Rows = Callable[[Options], Iterable[Row]]
 
 
-def clock(function: Callable[[], object]) -> float:
+def clock(function: Callable[[], object], by: Callable[[], float] = time.perf_counter) -> float:
     """Returns the seconds that one call takes."""
-    begun = time.perf_counter()
+    begun = by()
     function()
-    return time.perf_counter() - begun
+    return by() - begun
 
 
-def in_turn(runs: int, *functions: Callable[[], object]) -> tuple[list[float], ...]:
-    """Returns the seconds of each run of each function; they take turns, so that whatever else runs meets them all."""
+def in_turn(
+    runs: int, *functions: Callable[[], object], by: Callable[[], float] = time.perf_counter
+) -> tuple[list[float], ...]:
+    """Returns the seconds of each run of each function; they take turns, so that whatever else runs meets them all.
+
+    `by` is the clock: that of the wall, or `time.process_time` where all of it is computing in this process.
+    """
     taken: tuple[list[float], ...] = tuple([] for _ in functions)
     for _ in range(runs):
         for seconds, function in zip(taken, functions, strict=True):
-            seconds.append(clock(function))
+            seconds.append(clock(function, by))
     return taken
 
 
@@ -150,12 +155,17 @@ def table(rows: Sequence[Row]) -> str:
     )
 
 
-def main(rows: Rows, *, events: int, quick: int, runs: int = 5) -> None:
-    """Runs one benchmark as a process: `events` by default, `quick` of them (and one run) to see that it works."""
+def main(rows: Rows, *, events: int, quick: int, runs: int = 5, plot: Callable[[Path], None] | None = None) -> None:
+    """Runs one benchmark as a process: `events` by default, `quick` of them (and one run) to see that it works.
+
+    One that can draw what it measured is told where to.
+    """
     parser = argparse.ArgumentParser(description=sys.modules[rows.__module__].__doc__)
     parser.add_argument("--events", type=int, metavar="N", help=f"how many to measure with (default: {events})")
     parser.add_argument("--runs", type=int, metavar="N", help=f"runs of each side, of which the median counts ({runs})")
     parser.add_argument("--quick", action="store_true", help=f"{quick} events and one run: only to see that it works")
+    if plot is not None:
+        parser.add_argument("--plot", type=Path, metavar="FILE", help="draw what was measured, as SVG")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pog-bench-") as place:
         seal(Path(place))
@@ -167,6 +177,8 @@ def main(rows: Rows, *, events: int, quick: int, runs: int = 5) -> None:
         )
         print(machine())
         print(table(list(rows(chosen))))
+        if plot is not None and given.plot is not None:
+            plot(given.plot)
 
 
 def seal(home: Path) -> None:
