@@ -43,7 +43,9 @@ TOGETHER = 50
 PATIENCE = 600
 DRAINERS, DRAINS, STEPS = 4, 15, 4
 
-spawned = multiprocessing.get_context("spawn")
+forked = multiprocessing.get_context("forkserver")
+"""Processes of their own that begin with this module loaded, in the environment of the first test that needed one."""
+forked.set_forkserver_preload([__name__])
 
 
 class Claim(NamedTuple):
@@ -146,9 +148,9 @@ def test_eight_processes_in_four_work_trees_lose_nothing(repo: Repo, tmp_path: P
     places = [tmp_path / f"tree{number}" for number in range(WORK_TREES)]
     for place in places:
         repo.git("worktree", "add", "-q", "--detach", str(place))
-    start, done = spawned.Barrier(PROCESSES), spawned.Queue()
+    start, done = forked.Barrier(PROCESSES), forked.Queue()
     writers = [
-        spawned.Process(target=appender, args=(str(places[number % WORK_TREES]), f"w{number}", start, done))
+        forked.Process(target=appender, args=(str(places[number % WORK_TREES]), f"w{number}", start, done))
         for number in range(PROCESSES)
     ]
     with packing(repo) as runs:
@@ -176,9 +178,9 @@ def test_eight_processes_in_four_work_trees_lose_nothing(repo: Repo, tmp_path: P
 def test_packs_are_merged_beside_writers_readers_and_gc(repo: Repo) -> None:
     """PC-51, SC-57, SC-58: four processes drain, each reads all after every drain, and the user's gc prunes at once."""
     opened(repo).close()
-    start, done = spawned.Barrier(DRAINERS + 1), spawned.Queue()
+    start, done = forked.Barrier(DRAINERS + 1), forked.Queue()
     writers = [
-        spawned.Process(target=drainer, args=(str(repo.path), f"w{number}", start, done)) for number in range(DRAINERS)
+        forked.Process(target=drainer, args=(str(repo.path), f"w{number}", start, done)) for number in range(DRAINERS)
     ]
     for writer in writers:
         writer.start()
@@ -219,9 +221,9 @@ def test_eight_way_claims_have_one_winner_each(repo: Repo) -> None:
     """UC-1, T22: exactly one wins, and the others are told who."""
     store = opened(repo)
     wanted = defined(store, RACES)
-    start, done = spawned.Barrier(PROCESSES), spawned.Queue()
+    start, done = forked.Barrier(PROCESSES), forked.Queue()
     racers = [
-        spawned.Process(target=racer, args=(str(repo.path), number, wanted, start, done)) for number in range(PROCESSES)
+        forked.Process(target=racer, args=(str(repo.path), number, wanted, start, done)) for number in range(PROCESSES)
     ]
     for process in racers:
         process.start()
@@ -247,9 +249,9 @@ def test_no_task_is_given_to_two_that_ask_for_the_next(repo: Repo, first: int) -
     """UC-2: eight take the next task at once; each gets another one, and who comes too late is told so."""
     races = min(TOGETHER, NEXT_RACES - first)
     store = opened(repo)
-    start, done = spawned.Barrier(PROCESSES), spawned.Queue()
+    start, done = forked.Barrier(PROCESSES), forked.Queue()
     takers = [
-        spawned.Process(target=taker, args=(str(repo.path), number, races, start, done)) for number in range(PROCESSES)
+        forked.Process(target=taker, args=(str(repo.path), number, races, start, done)) for number in range(PROCESSES)
     ]
     for process in takers:
         process.start()
