@@ -228,8 +228,7 @@ class ClaimOutdated(PogError):
     exit_status = 1
 
     def __init__(self, task: str) -> None:
-        shown = task[:8]
-        hint = f"'git pog show {shown}' shows it as it is now, 'git pog claim {shown}' accepts that"
+        hint = f"'git pog show {task}' shows it as it is now, 'git pog claim {task}' accepts that"
         super().__init__(f"task '{task}' was amended after you claimed it", hint)
         self.task = task
 

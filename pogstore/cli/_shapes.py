@@ -37,6 +37,16 @@ _CHAIN = (
 )
 _IMPORTED = "{tasks, events, known, redacted, oddities: [{code, where, detail}]}"
 
+_SAID = "{event, time, by, text, trust, verdict?, topic?, cut_from?}"
+_CONTEXT = (
+    "{task, title, status, notice, budget: {tokens, estimated, rule}, "
+    "standing: [{claim?, event?, field?, text?, trust?, cut_from?}], "
+    "definition: [{field, trust, text?, value?, cut_from?}], limits: [{limit, value?}], "
+    f"checklist: [{{item, done, text, trust}}], decisions: [{_SAID}], reviews: [{_SAID}], "
+    "files: [{path, why: [PHRASE], trust, last?: {event, kind, task, by, time}}], "
+    f"notes: [{_SAID}], related: [{{task, title, status, why: [PHRASE], outcome, trust, cut_from?}}], left_out}}"
+)
+
 ERROR = "{error: {code, message, hint, retryable}}"
 """What stands on standard error if a command fails."""
 
@@ -54,7 +64,8 @@ SHAPES: Mapping[str, str] = {
     "ready": f"[{{{_LINE}}}]",
     "next": f"{{{_LINE}, claim?: {EVENT}}} | null",
     "show": TASK + " | {id, task, kind, clock, time, actor?, v, texts, …}"
-    " | {counts: {KIND: count}, places: [{event, field, line, kind}]}",
+    " | {counts, places: [{event, field, line, kind}]}",
+    "context": _CONTEXT,
     "share": "{task, title, event}",
     "local": "{task, local, changed, seen_at} | [TASK_ID]",
     "claim": EVENT,
@@ -75,7 +86,7 @@ SHAPES: Mapping[str, str] = {
         "faults: [{ref, reason}], paused, "
         "losses: [{reason, times, last}], new_losses, gaps: [{reason, coverage, steps, last}], set_aside: [FILE], "
         "hooks: [{agent, scope, path, exact}], interrupted: {verb, files} | null, "
-        "redact: {rules, faults: [{rule, reason}], active: {KIND: count}}}"
+        "redact: {rules, faults: [{rule, reason}], active}}"
     ),
     "doctor": "{ok, checks: [{check, result, text, hint}]}",
     "drain": "{stored, pending, reason}",

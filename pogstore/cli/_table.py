@@ -24,6 +24,7 @@ PORCELAIN: Mapping[str, Section] = {
         "ready": "List the tasks on which work may begin, the most urgent first",
         "next": "Name the task to work on next: the first of those that 'git pog ready' lists",
         "show": "Show a task, or an event with its texts",
+        "context": "Print what somebody needs who is to work on a task, as Markdown",
         "share": "Let a task leave this repository, with its title and intent",
         "local": "Keep a task in this repository: no push takes it along",
     },

@@ -27,7 +27,7 @@ def command(env: Env, task: str, title: str | None, as_json: bool, **contract: o
     """Amend the definition of a task; what is not named stays as it is.
 
     A list that is named is replaced, and an empty value takes a field away: --tag ''. Whoever has claimed the old
-    definition has to claim again, but for you, who know what you amend.
+    definition has to claim it again; so have you, if you hold it and its limits change.
     """
     if title is None and all(value is None or value == () for value in contract.values()):
         raise click.UsageError("nothing to amend; say what is to change")

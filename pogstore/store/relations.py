@@ -34,6 +34,21 @@ def task_of(database: sqlite3.Connection, event_id: EventId) -> TaskId | None:
     return TaskId(row[0]) if row else None
 
 
+def tasks_on_path(database: sqlite3.Connection, path: bytes) -> list[TaskId]:
+    """Returns the tasks of the events that changed a path, sorted."""
+    query = "SELECT DISTINCT e.task FROM changes c JOIN events e ON e.n = c.event WHERE c.path = ? ORDER BY e.task"
+    return [TaskId(row[0]) for row in database.execute(query, (path,))]
+
+
+def last_on_path(database: sqlite3.Connection, path: bytes) -> EventId | None:
+    """Returns the last event in replay order that changed a path; nothing if none did."""
+    query = (
+        "SELECT e.id FROM changes c JOIN events e ON e.n = c.event WHERE c.path = ? ORDER BY e.clock DESC, e.id DESC"
+    )
+    row = database.execute(f"{query} LIMIT 1", (path,)).fetchone()
+    return EventId(row[0]) if row else None
+
+
 def ids_around(database: sqlite3.Connection, path: bytes, blob: BlobId) -> list[EventId]:
     """Returns the ids of the events that found a version at a path, or left it there, in replay order.
 

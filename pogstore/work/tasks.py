@@ -58,7 +58,8 @@ def define(
 ) -> Sealed:
     """Writes the definition of a new task, or amends that of an old one; raises `LinkCycle`.
 
-    Who amends a task that it holds has claimed it as amended; the claims of all others are outdated.
+    Who amends a task that it holds has claimed it as amended, unless its limits are others now; all other claims are
+    outdated.
     """
 
     def write(batch: Batch) -> Sealed:

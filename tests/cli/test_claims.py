@@ -72,7 +72,7 @@ def test_an_amendment_is_seen_and_asks_for_a_new_claim(here: Here) -> None:
     for command in (("check", "1", "--task", task), ("done", task)):
         refused = here(*command, "--as", "robot", "--json", status=1)
         assert json.loads(refused.stderr)["error"]["code"] == "claim-outdated"
-        assert f"'git pog claim {task[:8]}' accepts that" in refused.stderr
+        assert f"'git pog claim {task}' accepts that" in refused.stderr
     here("note", "on it", "--task", task, "--as", "robot")
     here("claim", task, "--as", "robot")
     assert claim_of(here, task)["outdated"] is False

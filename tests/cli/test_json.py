@@ -75,7 +75,7 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         "start A-1", "run true", "note x", "decide x", "check 1", "review --approve", "block -m x", "move in_progress",
         "status",
         "show", "show --events", f"show {event}", "edit --tag y", "done -m x", "list --all", "list --status completed",
-        "ready", "next", f"claim {base}", f"release {base}", "next --claim",
+        "ready", "context A-1", "next", f"claim {base}", f"release {base}", "next --claim",
         f"share {base}", "local A-1", "local --list", "local --remove A-1",
         f"cancel {base}", "log", f"diff {event}", f"diff {base}", "blame HEAD~1..",
         "blame HEAD~1...HEAD --summary", "blame", "blame brew.py README",

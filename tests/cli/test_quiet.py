@@ -15,7 +15,7 @@ from tests.conftest import Answer, Pog, Repo
 
 OURS = (".git/pog/", ".git/refs/pog/", ".git/objects/", ".git/logs/refs/pog/")
 READING = (
-    "list", "list --all --json", "ready", "next", "show", "show --json --events",
+    "list", "list --all --json", "ready", "next", "context", "show", "show --json --events",
     "log", "log --oneline", "log --jsonl", "diff",
     "blame", "blame brew.py README", "blame --porcelain brew.py", "blame -L 2,3 brew.py", "blame HEAD brew.py",
     "blame -s -e -w -M -C --color-by age brew.py", "blame --incremental brew.py", "blame --contents README brew.py",

@@ -105,7 +105,8 @@ def scene(here: Here, tmp_path: Path) -> Scene:
 def commands(scene: Scene) -> list[tuple[str, ...]]:
     """Returns commands that show what others wrote, or what was typed, in all their forms."""
     return [
-        ("list", "--all"), ("list", "--tag", HOSTILE), ("ready",), ("show",), ("show", "--events"),
+        ("list", "--all"), ("list", "--tag", HOSTILE), ("ready",), ("next",), ("context",),
+        ("show",), ("show", "--events"),
         ("show", scene.session), ("show", scene.note), ("show", scene.step), ("log",), ("log", "--oneline"),
         ("diff", scene.session), ("status",), ("blame", HOSTILE), ("blame",), ("blame", "--porcelain", HOSTILE),
         ("why", f"{HOSTILE}:4"), ("why", f"{HOSTILE}:23"), ("rollback", "--dry-run", scene.step),
