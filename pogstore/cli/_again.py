@@ -132,7 +132,7 @@ class Again:
     def _key(self, question: str) -> str | None:
         """Returns the key of an answer; nothing where git says what depends on more than that, or settings do."""
         blamed = self._blamed.output()
-        if not blamed or blamed.startswith(UNCOMMITTED) or b"\n" + UNCOMMITTED in blamed:
+        if blamed is None or blamed.startswith(UNCOMMITTED) or b"\n" + UNCOMMITTED in blamed:
             return None
         return None if self._has_colors else question + digest.hexdigest(blamed)
 

@@ -62,6 +62,12 @@ def test_the_second_answer_is_the_first_without_working_it_out(world: World, for
     assert world.blame(*form, "--", "a.py").output == first.output
 
 
+def test_the_answer_about_an_empty_file_is_kept_too(world: World) -> None:
+    world.repo.commit({"empty": ""}, "empty")
+    assert world.blame("empty") == Told(b"", worked_out=True)
+    assert world.blame("empty") == Told(b"", worked_out=False)
+
+
 def rewritten(world: World) -> None:
     world.repo.git("commit", "-q", "--amend", "-m", "another subject", env=LATER)
 
