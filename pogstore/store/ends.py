@@ -71,9 +71,10 @@ def _shared_head(old: bytes, new: bytes) -> int:
 
 def _shared_tail(old: bytes, new: bytes, longest: int) -> int:
     low, high = 0, longest
+    old_end, new_end = len(old), len(new)
     while low < high:
         middle = (low + high + 1) // 2
-        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
+        if old[old_end - middle : old_end - low] == new[new_end - middle : new_end - low]:
             low = middle
         else:
             high = middle - 1
