@@ -122,7 +122,7 @@ def plot(path: Path) -> None:
     parts.append(f'<path d="M{ends[0]}L{ends[1]}" class="line"/>')
     for size, taken in measured:
         parts.append(f'<circle cx="{_x(size):.1f}" cy="{_y(taken):.1f}" r="4"/>')
-        parts.append(_text(_x(size), _y(taken) - 10, spelled(taken)))
+        parts.append(_text(_x(size), _y(taken) + 22, spelled(taken)))
     path.write_text(
         SVG.format(parts="\n".join(parts), title="Time to find the secrets in a text, by its size"), "utf-8"
     )

@@ -381,6 +381,8 @@ public_key = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA1zkP"
 key: AAAAC3NzaC1lZDI1NTE5AAAAIJ2b3VnaHRUb0JlUHVibGljS2V5
 cacheKey = "Ab3dE5gH7jK9mN1pQ3sT"
 key: getUserAccountByIdentifierVersion2Or3
+"key": "OrganizationMembershipControllerV2Settings"
+the password is varchar255 in that table, the password is SHA256-hashed and was Argon2id-hashed
 "key": "com.example.android.ApplicationModule2Activity1"
 KEY = "refs/pog/tasks/018f2b3c-7d6e-7c4b-9a1f-0123456789ab"
 author: 4f2A-not-a-key-but-a-Name-1b2C-of-words
@@ -412,7 +414,8 @@ def test_pc121_ids_stay() -> None:
         task = uuid.UUID(int=drawn.getrandbits(128))
         text = (
             f'commit {oid}\nsha1_{oid} {{"blob":"{event}","task":"{task}","parents":["{event}"]}} {event[:12]}\n'
-            f"refs/pog/tasks/{task} key: {event} id={oid} path/{oid[:2]}/{oid[2:]} {event}-{oid[:16]}"
+            f"refs/pog/tasks/{task} key: {event} id={oid} path/{oid[:2]}/{oid[2:]} {event}-{oid[:16]}\n"
+            f'KEY={oid.upper()} auth: "{task}" cookie={event} credentials = "{oid}"; the key is {event}'
         )
         assert findings(text) == []
 

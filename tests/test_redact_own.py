@@ -35,6 +35,7 @@ def taken_out(text: str, *values: str) -> str:
         ('say "x"\n', '{"t": "say \\"x\\"\\n"}', f'{{"t": "{MARK}"}}'),
         ("Zürich 7", json.dumps("in Zürich 7"), f'"in {MARK}"'),
         ("key 🔑 x", json.dumps("the key 🔑 x"), f'"the {MARK}"'),
+        ('Zürich "7"', json.dumps('in Zürich "7"', ensure_ascii=False), f'"in {MARK}"'),
         (r"regex:CUST-\d{6}", "CUST-123456 CUST-1", f"{MARK} CUST-1"),
         (r"regex:(?i)acme-[a-z]{4,}", "an ACME-Corporate x", f"an {MARK} x"),
         (r"regex:\b(?:tom|ada)\.[a-z]{2,20}@corp\.example\b", "to ada.lace@corp.example!", f"to {MARK}!"),
@@ -186,6 +187,13 @@ def test_no_expression_takes_more_steps_than_its_bound(pattern: str, text: str) 
         assert (match.end() - start if match else None) == length, "the plain engine agrees with Python's"
         assert counted <= steps + (length or 0)
         assert length is None or length >= shortest
+
+
+@pytest.mark.parametrize("pattern", ["a{0,5}a{0,5}a{0,5}b", r"(?:a|\w){1,3}\w{0,9}b", "(?:ab|a){0,4}b{0,3}c"])
+def test_a_bound_counts_what_overlaps(pattern: str) -> None:
+    _, steps = bound(pattern)
+    for text in ("a" * 40, "ab" * 20, "a" * 14 + "c"):
+        assert _walk(pattern, text, 0)[0] <= steps
 
 
 def _walk(pattern: str, text: str, start: int) -> tuple[int, int | None]:

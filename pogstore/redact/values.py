@@ -45,6 +45,8 @@ _KEY_BY_NAME = (
 )
 """Names of keys that are no secrets: they find something."""
 _PUBLIC_VALUE = r"(?i)AAAA[BCE]3Nz|MI[IGH][A-Za-z]|(?:sha|md)[0-9]+[:-]|blake[0-9a-z]*[:-]|ed25519[:-]|xpub"
+_METHOD = "(?:argon|bcrypt|scrypt|pbkdf|hmac|aes|rsa|sha|md|blake|base|utf|uuid|u?int|char|varchar)[_-]?[0-9]"
+"""Begins what a password is hashed, written or kept as."""
 _TYPE_OR_NUMBER = (
     r"(?:u?int|float|bytes|string|char|varchar|utf|sha|md|base|uuid|blake|[iuf])[_-]?\d+\w*"
     r"|\d[\d_.]*[a-z]{0,3}|\d{4}-\d\d.*"
@@ -124,7 +126,7 @@ def _is_password(value: str) -> bool:
 
 def _is_told_password(value: str) -> bool:
     """Tells whether a word of a sentence, "the password is …", is one: sentences go on with `sha256` too."""
-    if len(value) < 8 or re.fullmatch(_TYPE_OR_NUMBER, value, re.IGNORECASE):
+    if len(value) < 8 or re.match(_METHOD, value, re.IGNORECASE):
         return False
     signed = re.search("(?<=.)[!@#$%^*~](?=.)|[!@#$%^*~]$", value) and re.search("[0-9]", value)
     return bool(mixed(value) or signed or re.fullmatch("[A-Za-z]{3,}[0-9]{2,}", value))

@@ -108,6 +108,13 @@ class Git:
             found.setdefault(name, []).append(value if newline else "true")
         return found
 
+    def values(self, name: str) -> list[str]:
+        """Returns every value of a setting as git itself sees it, `git -c` included; one without a value is empty."""
+        done = self.run("config", "--null", "--get-all", name, check=False)
+        if done.returncode not in (0, 1):  # 1: it is not set
+            raise GitFailed("config", done.returncode, done.stderr.decode("utf-8", "replace").strip())
+        return done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
     @contextmanager
     def stream(self, *arguments: str) -> Iterator[IO[bytes]]:
         """Yields the standard output of a git command while it runs; raises `GitFailed` if it ends with an error."""

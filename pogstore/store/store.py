@@ -66,7 +66,7 @@ class Store:
     @cached_property
     def own_rules(self) -> OwnRules:
         """The rules of one's own by which texts of this repository are redacted, beside those that everybody has."""
-        return own_rules(self.config.all("pog.redact"))
+        return own_rules(self.git.values("pog.redact"))  # git itself knows of every file and option that holds one
 
     def close(self) -> None:
         """Closes the index."""

@@ -72,6 +72,11 @@ def test_what_a_rule_names_comes_in_by_no_door(ruled: Here, repo: Repo, tmp_path
         task.prompt(secrets)
         with task.step("ask", input={"q": NUMBER}) as step:
             step.output = "." * (LONGEST_TEXT - 20) + NAME * 3
+    repo.git("config", "--unset-all", "pog.redact")
+    some = ruled("list", "--all", "--json").json[0]["task"]
+    option = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "pog.redact", "GIT_CONFIG_VALUE_0": NAME}
+    said = ruled("note", f"{NAME}, once", "--task", some, env=option)
+    assert said.stderr == "redacted: 1 own-rule\n", "as git itself sees its configuration"
     assert_nowhere(repo)
 
 
