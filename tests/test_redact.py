@@ -181,6 +181,12 @@ def test_a_key_is_found_at_every_offset_of_a_slice() -> None:
         assert findings(text) == [Finding("github-token", offset, offset + len(key))]
 
 
+def test_what_has_the_anchor_of_a_key_elsewhere_is_none() -> None:
+    assert findings(f"as {run(60)}AZ" + f"DO{run(4)} it is") == []
+    assert findings("?v=1&sig=" + run(50) + "&x=1") == []
+    assert findings("abcQ" + "~" + run(34)) == []
+
+
 def test_an_aws_secret_beside_its_key_id_goes_too() -> None:
     key_id, secret = "AKIA" + run(16, UPPER), run(40, ALNUM + "+/")
     for text in (f"{key_id} {secret}", f"{secret},{key_id}", f'id: "{key_id}"\nkey: "{secret}"'):

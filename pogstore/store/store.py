@@ -65,7 +65,10 @@ class Store:
 
     @cached_property
     def own_rules(self) -> OwnRules:
-        """The rules of one's own by which texts of this repository are redacted, beside those that everybody has."""
+        """The rules of one's own by which texts of this repository are redacted, beside those that everybody has.
+
+        As they were when the first text was redacted: an open store asks git once.
+        """
         return own_rules(self.git.values("pog.redact"))  # git itself knows of every file and option that holds one
 
     def close(self) -> None:

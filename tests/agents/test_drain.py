@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pogstore.agents.drain import PATIENCE, drain
+from pogstore.agents.heard import LONGEST_NAME
 from pogstore.history.blame import blame
 from pogstore.interop.claude_code import read_session
 from pogstore.interop.json_lines import Transcript
@@ -225,6 +226,19 @@ def test_texts_are_redacted(repo: Repo, store: Store) -> None:
         for name in ("text", "input", "output", "definition"):
             if (text := getattr(event, name, None)) is not None:
                 assert secret not in store.read_text(text)
+
+
+def test_rules_of_one_s_own_hold_where_a_name_is_cut(repo: Repo, store: Store) -> None:
+    repo.git("config", "--add", "pog.redact", "regex:KW-[0-9]{7}")
+    live = Live(repo.path)
+    live.prompt("a" * 74 + " KW-" + "7351928")
+    live.end(live.begin("t" * (LONGEST_NAME - 5) + "KW-" + "7351928", {"a": 1}), {})
+    drained(store, live)
+    for event in events(store, live.task):
+        assert "KW-" not in str(getattr(event, "tool", None))
+        for name in ("text", "definition"):
+            if (text := getattr(event, name, None)) is not None:
+                assert "KW-" not in store.read_text(text)
 
 
 def test_each_call_is_one_step_however_often_it_is_told(repo: Repo, store: Store) -> None:

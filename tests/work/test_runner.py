@@ -307,6 +307,17 @@ def test_what_cannot_be_started_leaves_nothing(bench: Bench) -> None:
     assert CannotRun("x", "y").exit_status == 126
 
 
+def test_rules_of_one_s_own_hold_where_an_output_is_cut(bench: Bench) -> None:
+    bench.repo.git("config", "--add", "pog.redact", "regex:KW-[0-9]{7}")
+    vars(bench.store).pop("own_rules", None)  # an open store keeps those it had
+    half = process.KEPT // 2
+    done = bench.python(f"print('x' * {half - 5} + 'KW-' + '7351928' + 'x' * {2 * half})")
+    shown = bench.text(done, "stdout")
+    assert shown is not None
+    assert "bytes omitted]" in shown
+    assert "KW-" not in shown
+
+
 def test_what_could_not_be_recorded_is_not_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pogstore.work.runner.locked", lambda place: locked(place, 0.01))
     with locked(bench.store.layout.own), pytest.raises(LockHeld):

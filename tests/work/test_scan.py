@@ -48,6 +48,13 @@ def test_a_file_is_named_by_its_paths_and_the_line(one: Clone) -> None:
     assert {place.blob for place in found} == {content.blob_id(text.encode())}
 
 
+def test_rules_of_one_s_own_are_sought_too(one: Clone) -> None:
+    one.store.git.run("config", "--add", "pog.redact", "regex:KW-[0-9]{7}")
+    task = one.new()
+    one.step(task, {"a.py": "é\nKW-" + "7351928\n"})
+    assert [place[1:] for place in secrets_in(one.store, task, entries(one, task))] == [("a.py", 2, "own-rule")]
+
+
 def test_bytes_that_are_no_text_are_scanned_too(one: Clone) -> None:
     task = one.new()
     data = b"\xff\xfe\0\n" + KEY.encode()
