@@ -137,6 +137,8 @@ SHAPES: Mapping[str, str] = {
     ),
     "import pog-task": _IMPORTED,
     "import claude-code": _IMPORTED,
+    "import codex": _IMPORTED,
+    "import gemini": _IMPORTED,
     "reindex": "{tasks}",
     "version": "{pogstore, format}",
 }

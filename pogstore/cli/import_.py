@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import msgspec
@@ -14,7 +15,9 @@ from pogstore.cli._redaction import spelled
 from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.draft import Oddity, TaskDrafts
 from pogstore.errors import BadInput
-from pogstore.interop.claude_code import read_transcripts
+from pogstore.interop.claude_code import Reading, read_transcripts
+from pogstore.interop.codex import read_rollouts
+from pogstore.interop.gemini import read_sessions
 from pogstore.interop.json_lines import Transcript
 from pogstore.interop.pog_yaml import TaskFile, read_tasks, wanted
 from pogstore.model import OddPath
@@ -60,31 +63,68 @@ def pog_task(env: Env, folder: Path, oddities: bool, as_json: bool) -> None:
     _report(taken, reading.oddities, oddities, as_json)
 
 
-@pog_command("claude-code")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option(
-    "--root", "roots", multiple=True, metavar="DIR",
-    help="Where the repository lay on the recording machine; by default this work tree, or the session's directory.",
-)  # fmt: skip
-@oddities_option
-@json_option
-@pass_env
-def claude_code(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddities: bool, as_json: bool) -> None:
-    """Import transcripts of Claude Code, those of its sub-agents included: one task for each session.
+class Reader(NamedTuple):
+    """How the sessions of one agent are read: by what, how they are told of, and the end of their files' names."""
+
+    read: Callable[..., Iterator[Reading]]
+    title: str
+    suffixes: tuple[str, ...]
+    noun: str
+
+
+READERS = {
+    "claude-code": Reader(read_transcripts, "Claude Code", (".jsonl",), "transcript"),
+    "codex": Reader(read_rollouts, "Codex", (".jsonl",), "rollout"),
+    "gemini": Reader(read_sessions, "Gemini CLI", (".json", ".jsonl"), "session"),
+}
+_HELP = {
+    "claude-code": """Import transcripts of Claude Code, those of its sub-agents included: one task for each session.
 
     FILE may be a directory: every transcript below it is meant. A session's title, prompts, replies and outputs are
     private: they stay in this repository until you say otherwise.
-    """
-    env.refuse_if_disabled()
-    transcripts = list(_transcripts(files))
-    sessions = _Sessions(files, transcripts, roots, env.store)
-    with progress(len(transcripts), "transcripts") as advance:
-        taken = take(env.store, _Kept(env.store, sessions), progress=lambda _: advance())
-    _report(taken, sessions.oddities, oddities, as_json)
+    """,
+    "codex": """Import rollouts of Codex, also of `codex exec`, which calls no hooks: one task for each session.
+
+    FILE may be a directory: every rollout below it is meant. What its hooks told already is not told again. Prompts,
+    replies and outputs are private: they stay in this repository until you say otherwise.
+    """,
+    "gemini": """Import sessions that Gemini CLI has kept: one task for each.
+
+    FILE may be a directory: every session below it is meant. What its hooks told already is not told again. A session
+    does not say where it worked: by default that is this work tree. Prompts, replies and outputs are private: they
+    stay in this repository until you say otherwise.
+    """,
+}
+
+
+_ROOT = "Where the repository lay on the recording machine; by default this work tree, or the session's directory."
+
+
+def _of_agent(agent: str, reader: Reader) -> click.Command:
+    """Returns the command that imports the sessions of an agent."""
+
+    @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+    @click.option(
+        "--root", "roots", multiple=True, metavar="DIR", help=_ROOT,
+    )  # fmt: skip
+    @oddities_option
+    @json_option
+    @pass_env
+    def taken_in(env: Env, files: tuple[Path, ...], roots: tuple[str, ...], oddities: bool, as_json: bool) -> None:
+        env.refuse_if_disabled()
+        transcripts = list(_transcripts(files, reader.suffixes))
+        sessions = _Sessions(reader, files, transcripts, roots, env.store)
+        with progress(len(transcripts), f"{reader.noun}s") as advance:
+            taken = take(env.store, _Kept(env.store, sessions), progress=lambda _: advance())
+        _report(taken, sessions.oddities, oddities, as_json)
+
+    taken_in.__doc__ = _HELP[agent]
+    return pog_command(agent)(taken_in)
 
 
 command.add_command(pog_task)
-command.add_command(claude_code)
+for _agent, _reader in READERS.items():
+    command.add_command(_of_agent(_agent, _reader))
 
 
 def _list_hint(folder: Path) -> str | None:
@@ -115,8 +155,10 @@ class _Sessions:
     Going through them ends with `BadInput` if there is none, or if roots were given that hold none of their edits.
     """
 
-    def __init__(self, named: Sequence[Path], transcripts: Sequence[Path], roots: Sequence[str], here: Store) -> None:
-        self._named = named
+    def __init__(
+        self, reader: Reader, named: Sequence[Path], transcripts: Sequence[Path], roots: Sequence[str], here: Store
+    ) -> None:
+        self._reader, self._named = reader, named
         self._transcripts = [Transcript(path.name, Lines(path)) for path in transcripts]
         self._roots, self._committed = roots, CommittedContents(here)
         self._here = str(here.layout.work_tree) if here.layout.work_tree else None
@@ -127,7 +169,9 @@ class _Sessions:
         found = False
         directories: dict[str, None] = {}
         inside: set[bool] = set()
-        told = read_transcripts(self._transcripts, roots=self._roots, here=self._here, committed=self._committed.before)
+        told = self._reader.read(
+            self._transcripts, roots=self._roots, here=self._here, committed=self._committed.before
+        )
         for reading in told:
             self.oddities += reading.oddities
             found |= reading.session is not None
@@ -135,9 +179,10 @@ class _Sessions:
             inside |= {path != OUTSIDE for path in _edited(reading.tasks)}
             yield from reading.tasks
         if not found:
-            raise BadInput(f"no transcript in {_listed(self._named)}", "no line names a session of Claude Code")
+            why = f"no line names a session of {self._reader.title}"
+            raise BadInput(f"no {self._reader.noun} in {_listed(self._named)}", why)
         if self._roots and inside == {False}:
-            worked = f"the directories that were worked in: {_listed(directories)}"
+            worked = f"the directories that were worked in: {_listed(directories)}" if directories else None
             raise BadInput(f"no edit lies below {_listed(self._roots)}", "nothing was imported", worked)
 
 
@@ -153,11 +198,11 @@ def _listed(names: Iterable[object]) -> str:
     return ", ".join(every[:LISTED] + more)
 
 
-def _transcripts(files: Iterable[Path]) -> Iterator[Path]:
-    """Yields the files named, and every transcript below a directory named."""
+def _transcripts(files: Iterable[Path], suffixes: Sequence[str]) -> Iterator[Path]:
+    """Yields the files named, and every one below a directory named whose name ends as those of sessions do."""
     for path in files:
         if path.is_dir():
-            yield from sorted(found for found in path.rglob("*.jsonl") if found.is_file())
+            yield from sorted(found for found in path.rglob("*") if found.suffix in suffixes and found.is_file())
         else:
             yield path
 

@@ -6,7 +6,7 @@ cannot be shown to follow from the original is left without sides.
 
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -206,6 +206,15 @@ class Contents:
             return self._last[path]
         seen = self._seen.get(path)
         return seen[-1] if seen else None
+
+    def seen(self, path: Parts) -> Iterator[str]:
+        """Yields the contents that a path was seen to have, the present one first; none now if it is gone."""
+        if path in self._last and self._last[path] is None:
+            return
+        last = self._last.get(path)
+        if last is not None:
+            yield last
+        yield from (each for each in reversed(self._seen.get(path, ())) if each != last)
 
     def wrote(self, path: Parts, content: str | None) -> None:
         """Remembers what a call has made of a path."""

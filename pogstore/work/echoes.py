@@ -4,6 +4,7 @@ A hook is not told by which id a transcript will know a prompt, so the two can o
 nothing; knows no agent.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
@@ -29,8 +30,9 @@ _Words = tuple[str | None, str]
 def as_told_live(store: Store, task: TaskDrafts) -> TaskDrafts:
     """Returns the drafts of a task so that what was recorded live is known by the source that it has there.
 
-    That is a call whose end was seen; what changed before such a call without anybody's doing, since its hook looked
-    and knows better; and a prompt of the same words in the same session, the nearest in time.
+    That is a call whose end was seen, by its id, or by what it was given where its hook was told none; what changed
+    before such a call without anybody's doing, since its hook looked and knows better; and a prompt of the same words
+    in the same session, the nearest in time.
     """
     try:
         events = [each.event for each in store.events(task.task) if not isinstance(each.event, Opaque)]
@@ -38,8 +40,8 @@ def as_told_live(store: Store, task: TaskDrafts) -> TaskDrafts:
         return task
     live = [event for event in events if event.source is not None and event.source.format == LIVE]
     calls = _calls(live)
-    prompts = _prompts(store, live, task.drafts)
-    drafts = [_told(draft, calls) or prompts.get(n) for n, draft in enumerate(task.drafts)]
+    others = {**_prompts(store, live, task.drafts), **_nameless(store, live, task.drafts)}
+    drafts = [_told(draft, calls) or others.get(n) for n, draft in enumerate(task.drafts)]
     return msgspec.structs.replace(
         task,
         drafts=tuple(
@@ -79,13 +81,46 @@ def _prompts(store: Store, live: Iterable[Event], drafts: Sequence[Draft]) -> Ma
             told.setdefault((draft.actor.session, _stored(draft.texts["text"].text)), []).append(n)
     found: dict[int, Source] = {}
     for words in said.keys() & told.keys():
-        pairs = ((abs(event.time - drafts[n].time), n, event) for n, event in product(told[words], said[words]))
-        taken: set[str] = set()
-        for apart, n, event in sorted(pairs, key=lambda pair: pair[:2]):
-            if apart <= NEAR and n not in found and event.source and event.source.key not in taken:
-                taken.add(event.source.key)
-                found[n] = event.source
+        found |= _nearest(drafts, told[words], said[words])
     return found
+
+
+def _nearest(drafts: Sequence[Draft], told: Iterable[int], live: Iterable[Event]) -> Mapping[int, Source]:
+    """Returns the live source of each of some drafts, the pairs that are nearest in time first."""
+    found: dict[int, Source] = {}
+    taken: set[str] = set()
+    pairs = ((abs(event.time - drafts[n].time), n, event) for n, event in product(told, live))
+    for apart, n, event in sorted(pairs, key=lambda pair: pair[:2]):
+        if apart <= NEAR and n not in found and event.source and event.source.key not in taken:
+            taken.add(event.source.key)
+            found[n] = event.source
+    return found
+
+
+def _nameless(store: Store, live: Iterable[Event], drafts: Sequence[Draft]) -> Mapping[int, Source]:
+    """Returns the live source of each draft that is a call of which a hook was told no id: the same tool and input."""
+    done: dict[_Call, list[Event]] = {}
+    for event in live:
+        if isinstance(event, Stepped) and not event.call_id and event.ok is not None and event.input is not None:
+            given = store.find_text(event.input)
+            if given is not None:
+                done.setdefault((event.tool, _plain(given)), []).append(event)
+    found: dict[int, Source] = {}
+    told: dict[_Call, list[int]] = {}
+    for n, draft in enumerate(drafts if done else ()):
+        if draft.kind == "stepped" and "input" in draft.texts:
+            told.setdefault((str(draft.fields.get("tool")), _plain(_stored(draft.texts["input"].text))), []).append(n)
+    for call in done.keys() & told.keys():
+        found |= _nearest(drafts, told[call], done[call])
+    return found
+
+
+def _plain(given: str) -> str:
+    """Returns the input of a call in one spelling, whoever wrote it down."""
+    try:
+        return json.dumps(json.loads(given), sort_keys=True)
+    except (ValueError, RecursionError):
+        return given
 
 
 def _stored(text: str) -> str:

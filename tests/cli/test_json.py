@@ -13,6 +13,8 @@ from pogstore.cli._table import COMMANDS
 from tests.cli.conftest import Here
 from tests.cli.shapes import fits
 from tests.conftest import Repo
+from tests.interop.test_codex import Rollout
+from tests.interop.test_gemini import transcript
 
 SAMPLE = Path(__file__).parents[2] / "pogstore" / "cli" / "sample" / "session.jsonl"
 ROOT = "/home/ada/tea"
@@ -60,6 +62,9 @@ def answers(here: Here, tmp_path: Path) -> Mapping[str, list[Any]]:
         ask(command, status=1 if command in ("blame", "ready") else 0)
         assert found[command][-1] == []
     ask("import claude-code", str(SAMPLE), "--root", ROOT)
+    for agent, said in (("codex", Rollout().prompt("x").transcript().lines), ("gemini", transcript().lines)):
+        (tmp_path / f"{agent}.jsonl").write_bytes(b"".join(said))
+        ask(f"import {agent}", str(tmp_path / f"{agent}.jsonl"))
     (tmp_path / "list").mkdir()
     ask("import pog-task", str(tmp_path))
     session = imported(here)

@@ -36,6 +36,7 @@ SELDOM_OUTSIDE = (
 ARGUMENTS = {
     "new": ["a title"], "note": ["x"], "decide": ["x"], "check": ["1"], "move": ["pending"], "why": ["a:1"],
     "rollback": ["@"], "review": ["--approve"], "import pog-task": ["."], "import claude-code": ["."],
+    "import codex": ["."], "import gemini": ["."],
     "edit": ["--tag", "x"], "run": ["true"], "agent add": ["claude-code"],
     "agent remove": ["claude-code"], "agent test": ["claude-code"],
     "point": ["v1"], "restore": ["v1"], "env diff": ["@"],
@@ -118,7 +119,7 @@ def test_help_for_programs(anywhere: Here) -> None:
     said = "Claim again what you hold: as it is now, with a new lease."
     assert {"names": ["--renew"], "value": False, "help": said} in found["options"]
     assert found["exits"]["1"] == "somebody holds it, or it has ended"
-    assert anywhere("help", "import", "--json").json["commands"] == ["claude-code", "pog-task"]
+    assert anywhere("help", "import", "--json").json["commands"] == ["claude-code", "codex", "gemini", "pog-task"]
 
 
 def test_the_version(pog: Pog, anywhere: Here) -> None:

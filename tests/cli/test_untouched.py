@@ -38,7 +38,10 @@ READING_TOO = (
     "drain", "pause", "pause --resume",
 )  # fmt: skip
 """Those that the table of `test_quiet` lacks; some write into `.git/pog`, none elsewhere while nothing waits."""
-WRITING_TOO = ("run -- true", "record", "import pog-task /dev/null", "init --pre-push -n")
+WRITING_TOO = (
+    *("run -- true", "record", "import pog-task /dev/null", "import codex /dev/null", "import gemini /dev/null"),
+    "init --pre-push -n",
+)
 """Those that write tasks, and nothing of the user's; what is done where nobody ran init is theirs to test."""
 NOT_HERE = {
     "init": "writes the configuration; its bytes are held in test_quiet and work/test_setup",
