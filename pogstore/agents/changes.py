@@ -14,33 +14,40 @@ from pogstore.draft import DraftChange
 from pogstore.interop.claude_edits import Edit, is_told, outcome_of, undone
 from pogstore.model import Change
 from pogstore.store.batch import OMITTED_LARGE
-from pogstore.work.compared import side_of
+from pogstore.work.compared import NO_BEFORE, side_of
 from pogstore.work.held import NOTHING, Held, path_of
 from pogstore.work.recorded import Recorded
 
 _BOM = "\ufeff"
+MEANWHILE = "changed-meanwhile"
 
 
 class Seen(NamedTuple):
-    """What one call did to the paths that it named; `gaps` is what somebody else did while it was asked for."""
+    """What one call did to the paths that it named.
+
+    `gaps` is what somebody else did while it was asked for, and `later` what somebody else made of its outcome before
+    its end was told: a formatter, say, that an editor or another hook runs.
+    """
 
     paths: tuple[bytes, ...]
     changes: tuple[DraftChange, ...] = ()
     odd: tuple[object, ...] = ()
     gaps: tuple[DraftChange, ...] = ()
+    later: tuple[DraftChange, ...] = ()
     coverage: str = "scoped"
     reason: str | None = None
     inferred: bool = False
 
 
 class _Sides(NamedTuple):
-    """What one path held before and after a call, and what it held before that, if that was something else."""
+    """What one path held before and after a call; `gap` before that, and `later` by now, if that was something else."""
 
     before: Held
     after: Held
     gap: Held | None = None
     reason: str | None = None
     inferred: bool = False
+    later: Held | None = None
 
 
 def seen_changes(tree: Tree, begin: Heard | None, end: Heard) -> Seen:
@@ -53,7 +60,9 @@ def seen_changes(tree: Tree, begin: Heard | None, end: Heard) -> Seen:
     found = Seen(paths)
     for path in paths:
         sides = _sides(recorded, path, before.get(path), after.get(path), begin, edit)
-        recorded.note(path, sides.after, end.record.time, by_edit=True)
+        if end.is_shadow and sides.reason == NO_BEFORE:
+            sides = _undone(recorded, path, edit, sides)
+        recorded.note(path, sides.later or sides.after, end.record.time, by_edit=sides.later is None)
         found = _with(found, path, sides)
     return found
 
@@ -62,6 +71,8 @@ def _with(found: Seen, path: bytes, sides: _Sides) -> Seen:
     """Adds what happened to one path."""
     if sides.gap is not None:
         found = found._replace(gaps=(*found.gaps, change_of(path, sides.gap, sides.before)))
+    if sides.later is not None:
+        found = found._replace(later=(*found.later, change_of(path, sides.after, sides.later)))
     fault = sides.before.fault or sides.after.fault
     if fault:
         change = DraftChange(path=path_of(path))
@@ -69,7 +80,7 @@ def _with(found: Seen, path: bytes, sides: _Sides) -> Seen:
     if sides.before.same(sides.after):
         return found
     if sides.reason:
-        coverage = "partial" if sides.reason == "no-before" else "shared"
+        coverage = "partial" if sides.reason == NO_BEFORE else "shared"
         found = found._replace(coverage=coverage, reason=sides.reason, inferred=sides.inferred)
     if sides.before.side or sides.after.side:
         odd = Change(path=path_of(path), before=side_of(sides.before), after=side_of(sides.after))
@@ -86,10 +97,9 @@ def _sides(
         return _Sides(before or NOTHING, Held(fault="no-result"))
     told = _told(recorded, path, edit, before or after)
     if before is None or begin is None:
-        told = told or _undone(recorded, path, edit, after)
         if told is not None:
             return _Sides(told, after)
-        return _Sides(NOTHING, after, reason="no-before", inferred=True)
+        return _Sides(NOTHING, after, reason=NO_BEFORE, inferred=True)
     reason = gap = None
     last = recorded.last(path)
     if last is not None and last.time > begin.record.time and last.held.fault is None and not last.held.same(before):
@@ -98,7 +108,11 @@ def _sides(
         reason = None
         if not told.same(before):
             gap, before = before, told
-    return _Sides(before, after, gap, reason or _changed_meanwhile(edit, before, after))
+    reason = reason or _changed_meanwhile(edit, before, after)
+    made = _made(recorded, path, edit, before, after) if reason == MEANWHILE else None
+    if made is not None:
+        return _Sides(before, made, gap, later=after)
+    return _Sides(before, after, gap, reason)
 
 
 def _told(recorded: Recorded, path: bytes, edit: Edit | None, like: Held) -> Held | None:
@@ -111,12 +125,13 @@ def _told(recorded: Recorded, path: bytes, edit: Edit | None, like: Held) -> Hel
     return recorded.cleaned(path, mode, edit.original.encode("utf-8", "surrogateescape"))
 
 
-def _undone(recorded: Recorded, path: bytes, edit: Edit | None, after: Held) -> Held | None:
-    """Returns what a path held before an edit of which only the edit itself is told, if that is certain."""
-    if edit is None or is_told(edit) or after.version is None or not _comparable(after):
-        return None
+def _undone(recorded: Recorded, path: bytes, edit: Edit | None, sides: _Sides) -> _Sides:
+    """Returns the sides of an edit that is told alone with what the path held before, if that is certain."""
+    after = sides.after
+    if edit is None or after.version is None or not _comparable(after):
+        return sides
     before = undone(after.version.data.decode(), edit.replacements)
-    return None if before is None else recorded.cleaned(path, after.version.mode, before.encode())
+    return sides if before is None else _Sides(recorded.cleaned(path, after.version.mode, before.encode()), after)
 
 
 def _comparable(held: Held) -> bool:
@@ -136,14 +151,32 @@ def _changed_meanwhile(edit: Edit | None, before: Held, after: Held) -> str | No
         return None
     if edit.user_modified:
         return "user-modified"
-    if edit.content is None and not isinstance(edit.original, str) and before.version is not None:
-        edit = edit._replace(original=before.version.data.decode("utf-8", "replace"))
+    edit = _from(edit, before)
     expected = outcome_of(edit)
     if expected is None:
         verifiable = bool(edit.replacements) and isinstance(edit.original, str) and _comparable(before)
-        return "unverified" if verifiable else None
+        return "unverified" if verifiable and edit.exact else None
     written = after.version.data.decode("utf-8", "replace")
-    return None if _lines(expected) == _lines(written) else "changed-meanwhile"
+    return None if _lines(expected) == _lines(written) else MEANWHILE
+
+
+def _from(edit: Edit, before: Held) -> Edit:
+    """Returns an edit with what it began from, where it does not tell that itself."""
+    if edit.content is None and not isinstance(edit.original, str) and before.version is not None:
+        return edit._replace(original=before.version.data.decode("utf-8", "replace"))
+    return edit
+
+
+def _made(recorded: Recorded, path: bytes, edit: Edit | None, before: Held, after: Held) -> Held | None:
+    """Returns what a call has made of a path, by its own account, where the path holds something else by its end."""
+    expected = outcome_of(_from(edit, before)) if edit is not None else None
+    if (
+        expected is None
+        or after.version is None
+        or not (_comparable(after) and (before == NOTHING or _comparable(before)))
+    ):
+        return None
+    return recorded.cleaned(path, after.version.mode, expected.encode("utf-8", "surrogateescape"))
 
 
 def _lines(text: str) -> list[str]:

@@ -116,13 +116,19 @@ def said_by_us(heard: Heard, key: str, topic: str, words: str) -> Draft:
     )
 
 
-def observed(heard: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]) -> Draft:
-    """Returns what changed outside of every step before this call; the same source as an import's."""
+def observed(
+    heard: Heard,
+    key: str,
+    changes: tuple[DraftChange, ...],
+    fields: Mapping[str, object],
+    maker: Actor | None = None,
+) -> Draft:
+    """Returns what changed outside of every step, `maker` being who did it; the same source as an import's."""
     return Draft(
         kind="observed",
         time=heard.record.time,
         offset=heard.record.offset,
-        actor=Actor(type="unknown"),
+        actor=maker or Actor(type="unknown"),
         fields=dict(fields),
         changes=changes,
         source=Source(format=heard.agent, key=key),

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Sequence
 
 from pogstore.agents.changes import Seen, seen_changes, with_moves
 from pogstore.agents.heard import END, NOTE, PROMPT, SESSION_END, SESSION_START, TURN_END, Heard, Step, is_over
+from pogstore.agents.makers import git_hooks_of
 from pogstore.agents.pairing import paired
 from pogstore.agents.telling import Telling
 from pogstore.agents.trees import Call, Tree, Trees
 from pogstore.draft import Draft, DraftChange
-from pogstore.model import OddPath, TaskId
+from pogstore.model import Actor, OddPath, TaskId
 from pogstore.store.store import Store
+from pogstore.work import githooks
 from pogstore.work.compared import NO_BEFORE, Compared, Look, base_of, look_of
 
 PATIENCE = 3600 * 1_000_000
@@ -101,6 +103,8 @@ class Fold:
         if end.tool_class == "shell":
             tree.ran(begin, end)
         self._telling.step(begin or end, step)
+        later = Compared(step.later, coverage="scoped")
+        self._observe(begin or end, end, f"gap/{end.call_id or end.record.id}/after", later, [end.call_id])
 
     def _step(self, tree: Tree, begin: Heard | None, end: Heard, call: Call | None) -> Step:
         if end.record.look is not None:
@@ -122,7 +126,7 @@ class Fold:
             return Step(begin, end)
         known = seen.coverage != "partial" and bool(seen.changes) and end.phase == END
         changes = with_moves(seen.changes, end.moves)
-        return Step(begin, end, changes, seen.odd, seen.coverage, seen.reason, seen.inferred, known)
+        return Step(begin, end, changes, seen.odd, seen.coverage, seen.reason, seen.inferred, known, seen.later)
 
     def _looked(self, tree: Tree, begin: Heard | None, end: Heard, call: Call | None) -> Step:
         """Returns a call at whose end the whole work tree was looked at, and tells what was not its own doing."""
@@ -139,10 +143,20 @@ class Fold:
         if beside:
             self._observe(first, end, f"{key}/end", found, [end.call_id, *beside])
             return Step(begin, end, coverage="shared", reason=ANOTHER_CALL)
+        maker = self._hook_of(tree, end) if found.changes or found.odd else None
+        if maker is not None:
+            self._observe(first, end, f"{key}/end", found, [end.call_id], maker)
+            return Step(begin, end, coverage=found.coverage, reason=found.reason)
         if not tree.shell_owns:
             self._observe(first, end, f"{key}/end", found, [end.call_id])
             return Step(begin, end, coverage=found.coverage, reason=found.reason)
         return Step(begin, end, found.changes, found.odd, found.coverage, found.reason)
+
+    def _hook_of(self, tree: Tree, end: Heard) -> Actor | None:
+        """Returns the hook of git that has changed files, where a shell did nothing that could but let git run it."""
+        names = git_hooks_of(end.command) if end.tool_class == "shell" else ()
+        found = githooks.maker(tree.recorded.place, names) if names else None
+        return Actor(type="tool", name=found) if found else None
 
     def _aside(self, heard: Heard) -> None:
         """Tells what a call did to another work tree than the one that it is of: nobody knows that it was the call."""
@@ -177,9 +191,18 @@ class Fold:
         self._telling.step(begin, step)
 
     def _observe(
-        self, first: Heard, at: Heard, key: str, found: Compared | None, calls: Iterable[str | None] = ()
+        self,
+        first: Heard,
+        at: Heard,
+        key: str,
+        found: Compared | None,
+        calls: Iterable[str | None] = (),
+        maker: Actor | None = None,
     ) -> None:
-        """Tells of changes that are no step's; nothing of those of which no side is known."""
+        """Tells of changes that are no step's, and of who made them if that is known.
+
+        Nothing is told of those of which no side is known.
+        """
         if found is None:
             return
         changes = tuple(each for each in found.changes if each.before is not None or each.after is not None)
@@ -192,7 +215,7 @@ class Fold:
         during = self._trees.of(at.record).during(changes, at, calls)
         told = {"base_from": found.base_from, "base": base, "during": during, "changes": list(found.odd)}
         fields |= {name: value for name, value in told.items() if value}
-        self._telling.observed(first, at, key, changes, fields)
+        self._telling.observed(first, at, key, changes, fields, maker)
 
     def _was_said(self, heard: Heard) -> bool:
         """Says whether the same was just said: by two installations of a hook, or by two hooks that one agent runs."""

@@ -115,6 +115,8 @@ class Step(NamedTuple):
     inferred: bool = False
     known: bool = False
     """Whether what was written is told by the changes, so that the input need not repeat it."""
+    later: tuple[DraftChange, ...] = ()
+    """What somebody else made of its outcome before its end was told."""
     base: Mapping[str, object] | None = None
     """The commit and the branch that the work tree was on, as plain values."""
 

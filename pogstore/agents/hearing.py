@@ -9,10 +9,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from pogstore.agents import heard
 from pogstore.agents.drafts import as_json
 from pogstore.agents.heard import Heard, decoded, name
 from pogstore.agents.peek import peek
+from pogstore.interop.claude_edits import Edit, Replacement
 from pogstore.interop.claude_lines import LARGEST, text
 from pogstore.interop.patched_paths import moves
 from pogstore.work.spooled_record import Record
@@ -20,6 +23,11 @@ from pogstore.work.spooled_record import Record
 STEPS = (heard.BEGIN, heard.END, heard.FAILED)
 PATCHES = ("command", "input", "patch", "patchText")
 """Under which names the input of a call may have a patch."""
+_FILES = ("file_path", "path", "filePath")
+_CONTENTS = ("content", "contents", "file_text")
+_REPLACED = (("old_string", "new_string"), ("old_str", "new_str"), ("oldString", "newString"))
+_EVERYWHERE = ("replace_all", "replaceAll", "allow_multiple")
+"""Under which names the input of an edit has the file, its new content, or a text and the one in its place."""
 _TOLD = ("stdout", "output", "llmContent", "textResultForLlm", "content")
 """Under which names the answer of a tool has what it said."""
 _FAILURES = ("failure", "failed", "error", "denied", "rejected")
@@ -98,15 +106,17 @@ def _of_tool(basic: Heard, members: Mapping[str, object], tool: str, words: Word
     given = input_of(next((members[each] for each in words.given if members.get(each)), None))
     answer = next((members[each] for each in words.answer if members.get(each) is not None), None)
     error = members.get("error", members.get("error_message"))
+    class_ = words.classes.get(tool, "mcp" if tool.startswith(words.mcp) else "other")
     failed = basic.phase == heard.END and (_has_failed(answer) or bool(error))
     return basic._replace(
         phase=heard.FAILED if failed else basic.phase,
         tool=tool,
-        tool_class=words.classes.get(tool, "mcp" if tool.startswith(words.mcp) else "other"),
+        tool_class=class_,
         given=given,
         answer=_shown(answer, error),
         duration_ms=_milliseconds(members),
         command=command_of(given),
+        edit=edit_of(given) if class_ == "edit" and basic.phase == heard.END and not failed else None,
         moves=_moves(basic.record, members, given),
         in_background=isinstance(given, dict) and given.get("run_in_background") is True,
     )
@@ -126,6 +136,23 @@ def command_of(given: object) -> str:
         words = [each for each in told if isinstance(each, str)]
         return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else shlex.join(words)
     return told if isinstance(told, str) else ""
+
+
+def edit_of(given: object) -> Edit | None:
+    """Returns the edit that the input of a call asks for, where it names one file and says what is to be in it."""
+    if not isinstance(given, dict):
+        return None
+    path = next(filter(None, (text(given.get(each)) for each in _FILES)), None)
+    content = next((given[each] for each in _CONTENTS if isinstance(given.get(each), str)), None)
+    if path is None or content is not None:
+        return Edit(path, UNSET, str(content), (), exact=False) if path else None
+    count = given.get("expected_replacements")
+    everywhere = any(given.get(each) is True for each in _EVERYWHERE) or (isinstance(count, int) and count > 1)
+    for old, new in _REPLACED:
+        before, after = given.get(old), given.get(new)
+        if isinstance(before, str) and isinstance(after, str) and before:
+            return Edit(path, UNSET, None, (Replacement(before, after, everywhere),), exact=False)
+    return None
 
 
 def patch_of(given: object) -> str:

@@ -113,10 +113,16 @@ class Telling:
         self._put(task, heard, drafts.refused(heard, rule, paths, self._agent(task, heard)))
 
     def observed(
-        self, first: Heard, at: Heard, key: str, changes: tuple[DraftChange, ...], fields: Mapping[str, object]
+        self,
+        first: Heard,
+        at: Heard,
+        key: str,
+        changes: tuple[DraftChange, ...],
+        fields: Mapping[str, object],
+        maker: Actor | None = None,
     ) -> None:
         """Tells of what changed outside of every step, in the task of one hook call and the work tree of another."""
-        self._put(self.task(first), at, drafts.observed(at, key, changes, fields))
+        self._put(self.task(first), at, drafts.observed(at, key, changes, fields, maker))
 
     def prompt(self, heard: Heard) -> None:
         """Tells of an instruction."""

@@ -41,7 +41,8 @@ class Replacement(NamedTuple):
 class Edit(NamedTuple):
     """One successful edit as it was told: whole new `content`, or `replacements`.
 
-    `original` is `None` if the file did not exist, `UNSET` if nobody says what it held.
+    `original` is `None` if the file did not exist, `UNSET` if nobody says what it held. A tool that is not `exact` may
+    find the old text where it does not stand to the letter.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Edit(NamedTuple):
     content: str | None
     replacements: tuple[Replacement, ...]
     user_modified: bool = False
+    exact: bool = True
 
 
 class Gap(NamedTuple):

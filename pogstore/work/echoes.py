@@ -14,6 +14,7 @@ from pogstore import codec, redact
 from pogstore.draft import Draft, TaskDrafts
 from pogstore.errors import NotFound
 from pogstore.interop.claude_code import bounded
+from pogstore.interop.claude_edits import BODIES
 from pogstore.model import Event, Opaque, Prompted, Source, Stepped
 from pogstore.store.store import Store
 
@@ -116,11 +117,14 @@ def _nameless(store: Store, live: Iterable[Event], drafts: Sequence[Draft]) -> M
 
 
 def _plain(given: str) -> str:
-    """Returns the input of a call in one spelling, whoever wrote it down."""
+    """Returns the input of a call in one spelling, whoever wrote it down, without what may be left to its changes."""
     try:
-        return json.dumps(json.loads(given), sort_keys=True)
+        told = json.loads(given)
     except (ValueError, RecursionError):
         return given
+    if isinstance(told, dict):
+        told = {name: value for name, value in told.items() if name not in BODIES}
+    return json.dumps(told, sort_keys=True)
 
 
 def _stored(text: str) -> str:

@@ -8,7 +8,7 @@ program would overwrite ours or never call it; there nothing is written, and `sn
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -140,6 +140,17 @@ def look(store: Store) -> Guard:
     if manager is None:
         return Guard(hook, "absent", None, False, wanted)
     return Guard(hook, "managed", manager, any(_calls(path) for path in _callers(store, hook)), wanted)
+
+
+def maker(store: Store, names: Iterable[str]) -> str | None:
+    """Returns what would run as one of some hooks: the program that manages it, or the hook; nothing without one."""
+    directory = _directory(store)
+    for name in names:
+        hook = directory / name
+        if os.access(hook, os.X_OK) and hook.is_file():
+            manager = _manager(store, hook, _read(hook))
+            return f"git hook {name}" if manager in (None, "a hook", "core.hooksPath") else manager
+    return None
 
 
 def wanted(layout: Layout) -> bool:

@@ -117,10 +117,30 @@ def test_what_a_person_changes_while_the_agent_asks_for_leave_is_not_the_agents(
     assert (getattr(step, "coverage", None), getattr(step, "coverage_reason", None)) == ("scoped", None)
 
 
-def test_a_file_that_is_not_what_the_call_wrote_is_shared(repo: Repo, store: Store) -> None:
+def test_what_somebody_made_of_what_a_call_wrote_is_not_the_call_s(repo: Repo, store: Store) -> None:
+    """A person, or a formatter that an editor runs, before the end of the call is told."""
     live = Live(repo.path)
     call = live.begin_edit("README", "a project", "one")
     (repo.path / "README").write_text("one\nby hand\n")
+    live.end(call)
+    drained(store, live)
+    step, later = events(store, live.task)[-2:]
+    assert isinstance(step, Stepped)
+    assert (step.coverage, step.coverage_reason) == ("scoped", None)
+    assert sides(store, step) == [("README", b"a project\n", b"one\n")]
+    assert isinstance(later, Observed)
+    assert sides(store, later) == [("README", b"one\n", b"one\nby hand\n")]
+    assert (later.during, later.actor.type) == ((call["tool_use_id"],), "unknown")
+
+
+@pytest.mark.parametrize("text", ["one\r\nby hand\r\n", "\ufeffone\nby hand\n"])
+def test_a_file_that_is_not_what_the_call_wrote_is_shared_if_it_cannot_be_told_apart(
+    repo: Repo, store: Store, text: str
+) -> None:
+    """An account of an edit has line ends of its own."""
+    live = Live(repo.path)
+    call = live.begin_edit("README", "a project", "one")
+    (repo.path / "README").write_text(text, newline="")
     live.end(call)
     drained(store, live)
     (step,) = steps(store, live.task)

@@ -34,7 +34,7 @@ def message(minute: int, kind: str, model: str | None = None) -> dict[str, Any]:
 
 def test_equal_calls_that_run_beside_each_other_are_two_steps(store: Store, repo: Repo) -> None:
     live = live_in(repo)
-    told = call("a")
+    told: dict[str, Any] = {"tool_name": "replace", "tool_input": {"file_path": "a", "instruction": "more"}}
     live.say("BeforeTool", **told, timestamp="1")
     live.say("BeforeTool", **told, timestamp="2")
     (repo.path / "a").write_text("first\n")
