@@ -92,4 +92,5 @@ WIRING = Wiring(
     variable="CODEX_HOME",
     events=EVENTS,
     shape=JsonHooks(AGENT, _hook, matched=_MATCHED),
+    hint="codex runs a hook once you have agreed to it: start codex, and see '/hooks'",
 )

@@ -48,7 +48,8 @@ class Wiring(NamedTuple):
 
     `files` are below the work tree, and that of the scope `user` below the agent's own folder: `home` below a person's
     home, or what the environment's `variable` names. `events` are what we ask for. `names_event` says that the agent
-    does not tell which event it is, so that the line has to.
+    does not tell which event it is, so that the line has to. `off` returns the key by which settings keep hooks from
+    running, if one does; `hint` is what a person still has to do.
     """
 
     agent: str
@@ -59,6 +60,7 @@ class Wiring(NamedTuple):
     shape: Shape
     names_event: bool = False
     off: Callable[[Mapping[str, object]], str | None] = lambda _: None
+    hint: str | None = None
 
     def calls(self, events: Sequence[str] | None = None) -> dict[str, str]:
         """Returns what `git pog hook` is called with, by event."""

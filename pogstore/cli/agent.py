@@ -74,6 +74,8 @@ def add(env: Env, agent: str, project: bool, local: bool, user: bool, only_print
     if kept_out:
         tell(f"git ignores that file from now on: a line in {safe(str(excluded.file_of(env.store.layout)))} says so")
     _hint_after_adding(env, wired, scope)
+    if changed and wired.hint:
+        tell(f"hint: {wired.hint}")
 
 
 @pog_command("remove", CHANGED_MEANWHILE)

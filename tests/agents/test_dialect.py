@@ -105,6 +105,21 @@ def test_the_files_are_those_that_a_drain_hears_of(members: dict[str, Any]) -> N
     assert generic("tool_end", **members).paths == paths_of(members)
 
 
+@pytest.mark.parametrize("name", ["file_path", "filepath", "path", "filePath", "notebook_path"])
+def test_the_file_of_an_edit_has_many_names(name: str) -> None:
+    for agent, tool in (("cursor", "Write"), ("gemini", "replace"), ("codex", "Edit"), ("claude-code", "Edit")):
+        names = DIALECTS[agent]
+        said = {"hook_event_name": names.steps[0], names.tool: tool, names.given: {name: "a"}}
+        assert understood(agent, **said).paths == ["a"]
+
+
+@pytest.mark.parametrize("name", ["file_paths", "filepaths", "files", "paths"])
+def test_an_edit_may_name_several_files(name: str) -> None:
+    given = {name: ["a", 1, "", "b/c"]}
+    step = understood("cursor", hook_event_name="preToolUse", tool_name="Write", tool_input=given)
+    assert (step.paths, step.whole) == (["a", "b/c"], False)
+
+
 def test_before_a_tool_runs_it_can_be_refused() -> None:
     assert [claude(event).asks for event in ("PreToolUse", "PostToolUse", "Stop")] == [True, False, False]
     assert [generic(event).asks for event in ("tool_start", "tool_end", "note")] == [True, False, False]
