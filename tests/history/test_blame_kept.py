@@ -37,7 +37,9 @@ def replays() -> Iterator[mock.Mock]:
 
 
 def lines(store: Store, path: str, revision: str | None = None, *, strict: bool = False) -> tuple[BlamedLine, ...]:
-    return blame(store, path.encode(), revision, strict=strict).lines
+    """Returns a file's lines without git's heads, which tell the present time of what is not committed."""
+    found = blame(store, path.encode(), revision, strict=strict)
+    return tuple(line._replace(head=()) for line in found.lines)
 
 
 def fresh(repo: Repo, path: str) -> tuple[BlamedLine, ...]:
