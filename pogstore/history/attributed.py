@@ -25,7 +25,7 @@ from pogstore.store.hunks import KeptHunks
 from pogstore.store.libgit2 import differ, line_hunks
 from pogstore.store.store import Store
 
-MEMO = "blame-9"
+MEMO = "blame-10"
 
 
 class Question(NamedTuple):

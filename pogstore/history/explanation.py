@@ -19,8 +19,10 @@ Differ = Callable[[bytes, bytes], Hunks]
 Block = list[tuple[int, int]]
 """Lines that are equal in a row, as (new, old) line numbers."""
 
-MOVE = 20
+MOVE = 30
 """Letters and digits that a block of lines must have to be found where no diff aligns it."""
+TELLING = 20
+"""Letters and digits that a block of lines must have that parents had elsewhere, all of them."""
 SEEDS = 16
 """So many places of one line are tried as the seed of a moved block."""
 
@@ -135,11 +137,21 @@ class Explanation:
         supply, owners = self._supply(near), near.owners
         hunks = self._hunks(supply.bare, self._bare) if spaces else self._since(near)
         for block in self._free_blocks(hunks):
-            if all(self._is_trivial(at) for at, _ in block):
+            if not self._is_telling(block):
                 continue
             taken = [at for at, old_at in block if self._take(at, owners[old_at], supply, rule)]
             if any(at in self._bound and not self._is_trivial(at) for at, _ in block):
                 self._in_context.update(self.owners[at] or UNKNOWN for at in taken if not self._is_trivial(at))
+
+    def _is_telling(self, block: Block) -> bool:
+        """Says whether the lines of a block may be anybody's in particular.
+
+        That is so beside a line that a parent had in this place, if no parent had one of them, or if they are not few.
+        """
+        telling = [at for at, _ in block if not self._is_trivial(at)]
+        if any(at in self._bound or self._letters(at) for at in telling):
+            return True
+        return sum(score(self.lines[at]) for at in telling) >= TELLING
 
     def _can_take(self, near: Version) -> bool:
         """Says whether a version has any free line that its owner there may give away: most have none."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pogstore.history.attribution import WINDOW
 from pogstore.history.claims import marked, rule_of
-from pogstore.history.explanation import UNKNOWN, Owner, blocks, fold
+from pogstore.history.explanation import MOVE, TELLING, UNKNOWN, Owner, blocks, fold
 from pogstore.history.lines import is_trivial, normal, split
 from pogstore.history.stream import SLACK, EventStep, Kind, told_old
 from pogstore.store.libgit2 import line_hunks
@@ -275,14 +275,42 @@ def test_what_a_command_brings_back_keeps_even_lines_that_say_nothing() -> None:
         assert world.owners(after) == [ONE] * 3 + [A]
 
 
-def test_blocks_of_few_letters_are_not_taken_for_moved() -> None:
+@pytest.mark.parametrize(("line", "owner"), [("size = 2", TWO), ("s" * (MOVE - 1), TWO), ("s" * MOVE, A)])
+def test_blocks_of_few_letters_are_not_taken_for_moved(line: str, owner: Owner) -> None:
     world = World()
     base = text(*[f"line {n} of the base" for n in range(9)])
     world.commit(ONE, base)
-    world.event(A, base, base + text("size = 2"))
-    moved = text("size = 2") + base
+    world.event(A, base, base + text(line))
+    moved = text(line) + base
     world.commit(TWO, moved, base)
-    assert world.owners(moved) == [TWO] + [ONE] * 9
+    assert world.owners(moved) == [owner] + [ONE] * 9
+
+
+@pytest.mark.parametrize(
+    ("line", "is_in_base", "owner"),
+    [("if err != nil:", True, TWO), ("t" * (TELLING - 1), True, TWO), ("t" * TELLING, True, A), ("size = 2", False, A)],
+)
+def test_a_few_letters_that_stood_elsewhere_say_nothing_of_who_wrote_them(
+    line: str, *, is_in_base: bool, owner: Owner
+) -> None:
+    """A person writes between lines of his own what an agent wrote there between others."""
+    world = World()
+    base = text(*([line] if is_in_base else []), *BASE.splitlines())
+    world.commit(ONE, base)
+    world.event(A, base, base + text("delta line of the agent", line, "epsilon line of the agent"))
+    committed = base + text("a line of a person", line, "another line of a person")
+    world.commit(TWO, committed, base)
+    assert world.owners(committed)[-3:] == [TWO, owner, TWO]
+
+
+def test_a_few_letters_that_stood_elsewhere_are_the_agent_s_beside_a_line_that_stood_there() -> None:
+    world = World()
+    base = text("aa = 1", "bb = 2")
+    world.commit(ONE, base)
+    world.event(A, base, base + text("aa = 1"))
+    committed = text("a person's own first line") + base + text("aa = 1")
+    world.commit(TWO, committed, base)
+    assert world.owners(committed) == [TWO, ONE, ONE, A]
 
 
 @pytest.mark.parametrize("indent", ["", "    "])
