@@ -69,13 +69,15 @@ def test_a_task_that_moved_is_folded_again_and_remembered_once(store: Store) -> 
     assert len(rows.memos(store.index.connection, MEMO)) == len(TASKS)
 
 
-def test_a_moment_ends_with_its_block(store: Store, repo: Repo) -> None:
+def test_a_moment_ends_with_its_block(store: Store, repo: Repo, listings: list[str]) -> None:
     other = open_store(repo.path)
     with store.one_moment():
         assert len(store.tasks()) == 12
-        define(other, TaskId("0198a1b2-c3d4-7e5f-8a9b-eeeeeeeeeeee"), Definition(title="not yet seen"), BY)
+        define(other, TaskId("0198a1b2-c3d4-7e5f-8a9b-eeeeeeeeeeee"), Definition(title="the other may show it"), BY)
+        listings.clear()
         with store.one_moment():
-            assert len(store.tasks()) == 12, "a block within a block is of the same moment"
+            assert len(store.tasks()) in (12, 13), "both share an index, which the other may have brought up"
+        assert listings == [], "a block within a block is of the same moment"
         define(other, TaskId("0198a1b2-c3d4-7e5f-8a9b-ffffffffffff"), Definition(title="one more"), BY)
         store.refresh()
         assert len(store.tasks()) == 14
