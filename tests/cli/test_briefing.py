@@ -209,6 +209,27 @@ def test_an_event_cannot_call_a_definition_ours(here: Here, repo: Repo) -> None:
     assert OWN in context(here, other)["notice"]
     here("edit", task, "--intent", "do this")
     assert OWN in context(here, task)["notice"]
+    here("edit", task, "--intent", "do worse", "--as", "robot")
+    (register / here("log", task, "--kind", "defined", "--json").json[0]["definition"]["blob"]).touch()
+    assert FOREIGN in context(here, task)["notice"], "it is the definition of an agent all the same"
+
+
+def test_who_changed_more_of_the_same_files_is_nearer(here: Here) -> None:
+    other = [here.task(f"task {number}") for number in range(3)]
+    for number in (1, 0, 2):
+        here(
+            "run",
+            "--task",
+            other[number],
+            "--",
+            "sh",
+            "-c",
+            f"for n in $(seq 0 {number}); do echo {number} >> $n.py; done",
+        )
+    task = here.task("a task", *(word for n in range(3) for word in ("--file", f"{n}.py")))
+    assert [(each["title"], each["why"]) for each in context(here, task)["related"]] == [
+        (f"task {number}", [f"changed {number + 1} of the files above"]) for number in (2, 1, 0)
+    ]
 
 
 @pytest.mark.parametrize("rel", ["parent", "depends", "blocks", "derived-from"])

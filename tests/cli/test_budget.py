@@ -45,6 +45,13 @@ def test_the_budget_is_never_exceeded(pieces: Sequence[Piece], budget: int) -> N
         )
 
 
+@given(listed, st.integers(100, 1500))
+def test_a_wrong_guess_of_a_size_exceeds_no_budget(pieces: Sequence[Piece], budget: int) -> None:
+    """The answer itself is measured in the end, whatever its pieces were thought to add to it."""
+    answer = fitted(pieces, budget, render, lambda piece: size(piece)[::3])
+    assert tokens(render(answer)) <= budget
+
+
 @given(listed)
 def test_what_fits_is_there_as_it_was(pieces: Sequence[Piece]) -> None:
     answer = fitted(pieces, 100_000, render, size)

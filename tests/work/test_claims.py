@@ -197,6 +197,16 @@ def test_an_agent_that_lost_its_claim_does_not_complete_the_task(shared: Store) 
         claims.claim(shared, task, at(ROBOT, 6))
 
 
+def test_a_person_who_handed_a_task_on_may_complete_it(shared: Store) -> None:
+    task = made(shared)
+    claims.start(shared, task, at(ADA))
+    claims.claim(shared, task, at(ADA), holder=NAMED_ROBOT)
+    claims.start(shared, task, at(ROBOT))
+    tasks.check(shared, task, 0, at(ADA))
+    move(shared, task, ADA)
+    assert read_state(shared, task).status == "completed"
+
+
 def test_a_lease_that_is_over_ends_no_work_of_its_own(shared: Store) -> None:
     task = made(shared)
     claims.start(shared, task, at(ROBOT), lease_until=STARTED + SECOND)
