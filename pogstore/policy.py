@@ -20,7 +20,10 @@ BUDGET, NO_TASK, CLAIM_LOST, LEASE_OVER = "budget", "no-task", "claim-lost", "le
 RULES = (PATH, COMMAND, UNREAD, ENVIRONMENT, LIMITS, BUDGET, NO_TASK, CLAIM_LOST, LEASE_OVER)
 """The rules that an answer names."""
 
-BUILTINS = frozenset((":", "[", "cd", "echo", "exit", "false", "printf", "pwd", "return", "test", "true", "wait"))
+BUILTINS = frozenset((
+    *(":", "[", "cd", "declare", "echo", "exit", "export", "false", "local", "printf", "pwd", "readonly", "return"),
+    *("test", "true", "typeset", "wait"),
+))  # fmt: skip
 """What a shell does itself, which starts no program and writes no file: it needs no permission."""
 HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))
 """What may be written to under any contract."""

@@ -45,7 +45,7 @@ GITCONFIG = f"""\
 """
 MEASURED = 10
 """Examples of a property of which coverage is measured."""
-REMOVED = ("GIT_", "POG_", "XDG_", "LC_", "CLAUDE")
+REMOVED = ("GIT_", "POG_", "XDG_", "LC_", "CLAUDE", "CODEX_", "CURSOR_", "GEMINI_", "OPENCODE")
 FORGOTTEN = (
     "CI",
     "LANG",

@@ -98,6 +98,7 @@ def test_a_path_is_inside_the_scope_or_not(path: str, rule: str | None) -> None:
         "timeout 60 pytest",
         "env TERM=dumb pytest",
         "FOO=1 pytest",
+        "export FOO=1; pytest",
         "bash -c 'pytest -q'",
         'for f in a b; do pytest "$f"; done',
         "if pytest; then git status; fi",
@@ -194,6 +195,8 @@ def test_allowed_commands_pass(command: str) -> None:
         ("LD_PRELOAD=./x.so pytest", "environment"),
         ("env PYTHONPATH=evil pytest", "environment"),
         ("PATH=.; pytest", "environment"),
+        ("export PATH=.; pytest", "environment"),
+        ("declare -x LD_PRELOAD=x; pytest", "environment"),
         ("GIT_SSH_COMMAND=evil git status", "environment"),
     ],
 )  # fmt: skip

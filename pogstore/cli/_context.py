@@ -24,9 +24,9 @@ from pogstore.model import Actor, Sealed, TaskId
 from pogstore.redact import OwnRules, in_force
 from pogstore.store import gitcli
 from pogstore.store.store import Store, open_store
-from pogstore.work import active, claims
+from pogstore.work import active, bounds, claims
 from pogstore.work.actors import actor_by
-from pogstore.work.acts import By
+from pogstore.work.acts import By, read_state
 from pogstore.work.tasks import new_task_id
 
 _R = TypeVar("_R")
@@ -147,10 +147,30 @@ class Env:
         return names.resolve(self.store, name, self.active)
 
     def start(self, task: TaskId, lease_until: int | None = None) -> list[Sealed]:
-        """Claims a task, moves it to `in_progress` and makes it the active one of this work tree."""
+        """Claims a task, moves it to `in_progress` and makes it the active one of this work tree.
+
+        Raises `RefusedByPolicy` for an agent where another one is held, whose limits it would leave behind.
+        """
+        self.refuse_to_leave(task)
         written = claims.start(self.store, task, self.by, lease_until=lease_until)
         active.set_active(self.store.layout, task)
         return written
+
+    def refuse_to_leave(self, task: TaskId | None) -> None:
+        """Refuses that an agent begins a task where another one with limits is held."""
+        found = self.bounding()
+        if found is None or found == task:
+            return
+        held = read_state(self.store, found).claims
+        if any(claim.worktree in (None, self.worktree) for claim in held):
+            raise RefusedByPolicy(
+                f"this work tree is on task '{found}', which has limits", "a person begins another one"
+            )
+
+    def bounding(self) -> TaskId | None:
+        """Returns the task whose limits bind who acts here: an agent, on an active task with limits."""
+        found = None if self.actor.type == "human" else active.active_task(self.store.layout)
+        return found if found is not None and not bounds.bounds_of(self.store, found).is_empty else None
 
     def new_task_id(self) -> TaskId:
         """Returns the id of a task that is made now."""

@@ -10,7 +10,7 @@ from pogstore.cli._render import echo, echo_json, safe
 from pogstore.cli._values import task_value
 from pogstore.draft import derived_task_id
 from pogstore.history.tasks import read_state, summary
-from pogstore.model import Definition, TaskId
+from pogstore.model import Definition, Link, TaskId
 from pogstore.work import tasks
 
 KEYED = "pog-new"
@@ -34,6 +34,11 @@ def command(env: Env, title: str, key: str | None, start: bool, as_json: bool, *
     """
     definition, links = defined(env, Definition(title=said(title, "TITLE")), (), contract)
     task = derived_task_id(KEYED, "", key) if key else env.new_task_id()
+    if start:
+        env.refuse_to_leave(task)
+    above = env.bounding()
+    if above is not None and Link(rel="parent", task=above) not in links:
+        links = (*links, Link(rel="parent", task=above))  # what an agent defines is bound by what binds the agent
     if not _exists(env, key, task):
         tell_redacted(env.store, tasks.define(env.store, task, definition, env.by, links=links))
     if start:

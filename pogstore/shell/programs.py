@@ -33,6 +33,8 @@ _STARTERS = {
 """Programs that start another: their options that take a value, and how many arguments come before the other."""
 _OPTIONS = "0rtxpivcfnEHbk"
 """Their options without a value, as far as they change neither the folder nor the program."""
+_DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
+"""What sets variables that the shell hands on."""
 _ALSO_ITSELF = ("sudo", "doas")
 """Those that are more than the program that they start."""
 
@@ -104,6 +106,9 @@ def _start(found: Doings, words: _Words, wheres: tuple[Where, ...], depth: int) 
         _start_other(found, name, words, wheres, depth)
     elif name in _SHELLS:
         _start_shell(found, words, wheres, depth)
+    elif name in _DECLARING:
+        found.assigned += [word.text.partition("=")[0] for word in words[1:] if not word.text.startswith("-")]
+        found.runs.append(Run(words))
     elif name in ("eval", "trap"):
         given = words[1:] if name == "eval" else words[1:2]
         _start_text(found, given, wheres, depth)

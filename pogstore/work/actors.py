@@ -3,28 +3,51 @@
 from collections.abc import Mapping, Sequence
 
 from pogstore import redact
-from pogstore.errors import BadInput
+from pogstore.errors import BadInput, RefusedByPolicy
 from pogstore.model import Actor, Person
 
 TYPES = ("human", "agent", "tool")
 IDENTIFY = "run 'git config --global user.name NAME' and 'git config --global user.email ADDRESS'"
 _LONGEST_NAME = 100
+SHELLS = {
+    "CLAUDECODE": "claude-code",
+    "CODEX_THREAD_ID": "codex",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_SANDBOX_NETWORK_DISABLED": "codex",
+    "CURSOR_AGENT": "cursor",
+    "GEMINI_CLI": "gemini",
+    "OPENCODE": "opencode",
+}
+"""By which variable an agent marks the shells that it starts."""
 
 
 def actor_by(by: Actor | str | None, environ: Mapping[str, str], settings: Mapping[str, Sequence[str]]) -> Actor:
     """Returns an actor: the one given, an agent of a name (or `human:NAME`, `tool:NAME`), else whom `POG_ACTOR` names,
-    else the person. Raises `BadInput` where nobody could answer for what is recorded, and for what cannot be an actor.
+    else the agent whose shell this is, else the person. Raises `BadInput` where nobody could answer for what is
+    recorded, and for what cannot be an actor; `RefusedByPolicy` in the shell of an agent that passes for a person.
     """
     if isinstance(by, Actor):
         return checked(by)
     person = person_of(environ, settings)
     named = by if by is not None else environ.get("POG_ACTOR")
+    agent = agent_of(environ)
+    if named is None and agent is not None:
+        return Actor(type="agent", name=agent, session=environ.get("POG_SESSION") or None, on_behalf_of=person)
     if named is None:
         if person is None:
             raise BadInput("no identity", "user.name and user.email are not both set", IDENTIFY)
         return Actor(type="human", name=person.name, on_behalf_of=person)
     type_, name = _type_and_name(named)
+    if type_ == "human" and agent is not None:
+        raise RefusedByPolicy(
+            f"this is a shell of '{agent}', which is no person", "a person acts in a shell of its own"
+        )
     return checked(Actor(type=type_, name=name, session=environ.get("POG_SESSION") or None, on_behalf_of=person))
+
+
+def agent_of(environ: Mapping[str, str]) -> str | None:
+    """Returns the agent that has started this shell, as far as it says so; nothing for the shell of a person."""
+    return next((agent for name, agent in SHELLS.items() if environ.get(name)), None)
 
 
 def named_actor(named: str) -> Actor:

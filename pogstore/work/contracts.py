@@ -117,8 +117,11 @@ def _standing(now: TaskState, known: str | None, actor: Actor | None) -> _Standi
     claim = next(iter([*own, *kept, *(now.claims[-1:] if known is None else ())]), None)
     if claim is not None:
         return _Standing(claim)
-    if known is None or (actor is not None and any(state.same_actor(actor, each) for each in now.claimants)):
+    own_end = actor is not None and any(state.same_actor(actor, each) for each in now.claimants)
+    if known is None or (own_end and actor is not None and actor.type == "human"):
         return None
+    if own_end:
+        return _Standing(None, "the claim was given back; to claim it again, or a person, goes on")
     other = now.claims[-1].actor if now.claims else None
     return _Standing(None, f"'{other.name or other.type}' holds the task now" if other else "the claim was taken away")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from pogstore import codec, graph, redact, state
-from pogstore.errors import BadInput, LinkCycle, NotFound
+from pogstore.errors import BadInput, LinkCycle, NotFound, RefusedByPolicy
 from pogstore.model import (
     STATUSES,
     Checked,
@@ -29,7 +29,7 @@ from pogstore.state import TaskState
 from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.store import Store
-from pogstore.work import active, contracts, defined_here
+from pogstore.work import active, bounded, contracts, defined_here
 from pogstore.work.acts import By, check_move, common, judged, read_state, write_event
 from pogstore.work.claims import check_accepted, reclaimed
 from pogstore.work.intake import redacted_definition
@@ -97,7 +97,8 @@ def move(
     """Changes the status as the table of transitions allows, else raises `IllegalTransition`.
 
     A task that ends is not the active one of this work tree any more. Raises `ClaimOutdated` or `AlreadyClaimed` for
-    who is to complete a task that was amended since it claimed it, or that somebody else holds since.
+    who is to complete a task that was amended since it claimed it, or that somebody else holds since, and
+    `RefusedByPolicy` for an agent whose steps broke its limits: they are judged again by the definition.
     """
     if status not in STATUSES:
         raise BadInput(f"status '{status}'", "no such status", f"it is one of {', '.join(STATUSES)}")
@@ -107,6 +108,7 @@ def move(
         check_move(task, now, status)
         if status == "completed":
             check_accepted(task, now, by)
+            _check_kept(store, task, by)
         event = Moved(
             **common(task, by),
             status=status,
@@ -120,6 +122,16 @@ def move(
         active.leave(store.layout, task)
         contracts.refresh(store, task)
     return written
+
+
+def _check_kept(store: Store, task: TaskId, by: By) -> None:
+    """Refuses that who is no person completes a task whose limits were broken."""
+    found = list(bounded.broken(store, task)) if by.actor.type != "human" else []
+    if found:
+        told = f"{found[0].refusal.rule}: {found[0].refusal.reason}"
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        hint = "a person can complete it, or amend its limits; 'git pog gate' shows all"
+        raise RefusedByPolicy(f"task '{task}' went beyond its limits ({told}{more})", hint)
 
 
 def note(
