@@ -7,11 +7,22 @@ Loaded only where a contract was compiled, or a task is required. Lies on the pa
 
 import os
 
-from pogstore import policy
 from pogstore.agents.dialect import Step
 from pogstore.agents.peek import MOST
 from pogstore.agents.refusal import REFUSALS
-from pogstore.policy import Contract, Refusal
+
+# not `policy` itself: the package would look for a name of its face first, and load `importlib` for that
+from pogstore.policy import (
+    NO_TASK,
+    UNREAD,
+    Contract,
+    Refusal,
+    is_beginning,
+    is_ours,
+    judge_command,
+    judge_paths,
+    judge_time,
+)
 from pogstore.work import compiled, sighting, spool
 
 TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
@@ -38,7 +49,7 @@ def judge(place: sighting.Place, task: str, step: Step, cwd: bytes, now: int) ->
             return _judge(place, path, step, cwd, now)
         return _judge_without(step) if spool.requires_task(place[2] + _SPOOL) else None
     except Exception as fault:  # noqa: BLE001 - where a contract holds, nothing passes because it is odd
-        return Refusal(policy.UNREAD, f"it cannot be judged: {type(fault).__name__}")
+        return Refusal(UNREAD, f"it cannot be judged: {type(fault).__name__}")
 
 
 def _judge(place: sighting.Place, path: bytes, step: Step, cwd: bytes, now: int) -> Refusal | None:
@@ -48,29 +59,29 @@ def _judge(place: sighting.Place, path: bytes, step: Step, cwd: bytes, now: int)
         return compiled.unreadable()
     resolving = _Resolving(place, cwd)
     is_shell = step.kind == "shell"
-    if not (is_shell and policy.is_ours(step.command)):
-        refusal = policy.judge_time(contract, now, spool.worktree_of(place[1]))
+    if not (is_shell and is_ours(step.command)):
+        refusal = judge_time(contract, now, spool.worktree_of(place[1]))
         if refusal is not None:
             return refusal
     if step.kind == "edit" and not step.paths and contract.on_paths:
-        return Refusal(policy.UNREAD, "which files it edits is not told")
+        return Refusal(UNREAD, "which files it edits is not told")
     if len(step.paths) >= MOST and contract.on_paths:
-        return Refusal(policy.UNREAD, "it names more files at once than are looked at")
+        return Refusal(UNREAD, "it names more files at once than are looked at")
     named = [each for spelled in step.paths for each in resolving([spelled])]
-    return policy.judge_paths(contract, named) or (_judge_shell(contract, step, resolving) if is_shell else None)
+    return judge_paths(contract, named) or (_judge_shell(contract, step, resolving) if is_shell else None)
 
 
 def _judge_shell(contract: Contract, step: Step, resolving: "_Resolving") -> Refusal | None:
     if step.tool in FOREIGN and (contract.on_paths or contract.on_commands):
-        return Refusal(policy.UNREAD, f"the language of '{step.tool}' is not read")
-    return policy.judge_command(contract, step.command, resolving)
+        return Refusal(UNREAD, f"the language of '{step.tool}' is not read")
+    return judge_command(contract, step.command, resolving)
 
 
 def _judge_without(step: Step) -> Refusal | None:
     """Returns why a step may not be done where no task is claimed and one is required; nothing if it may."""
-    if step.kind == "shell" and policy.is_beginning(step.command):
+    if step.kind == "shell" and is_beginning(step.command):
         return None
-    return Refusal(policy.NO_TASK, "no task is claimed here, and 'pog.requireTask' asks for one: 'git pog start TASK'")
+    return Refusal(NO_TASK, "no task is claimed here, and 'pog.requireTask' asks for one: 'git pog start TASK'")
 
 
 def recorded(refusal: Refusal) -> bytes:

@@ -1,6 +1,8 @@
 """Limits that hold before a tool runs: what an agent asks its hook, in a real work tree with real links."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,9 +11,16 @@ import pytest
 from pogstore.agents import judging
 from pogstore.model import Budget, Definition, OddPath, Stepped, TaskId
 from pogstore.work import acts, claims, compiled, contracts, policies, setup, tasks
+from tests.agents.test_hook import LIGHT, in_a_process
 from tests.builders_contracts import AGENT, PERSON, TASK, Asking, asking, scope
 from tests.conftest import SECOND, Repo
 
+DECIDING = {
+    *("pogstore.agents.judging", "pogstore.agents.refusal", "pogstore.policy", "pogstore.globs", "pogstore.shell"),
+    *("pogstore.shell.programs", "pogstore.shell.script", "pogstore.shell.words", "pogstore.shell.written"),
+    "pogstore.work.compiled",
+}
+"""What a hook loads to decide, beyond what every hook does."""
 SCOPE = scope("src/**", "docs/*.md", deny=("*.key", "src/vendor/**"))
 COMMANDS = scope("pytest", "git status", "rm", "cp", "tee", "make test", deny=("git push",))
 
@@ -194,6 +203,19 @@ def test_nothing_is_denied_and_nothing_loaded_where_no_contract_applies(
         assert free.shell(each) is None
     assert free.edit("/etc/passwd") is None
     assert free.refused() == []
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_what_decides_is_light_and_loaded_only_where_a_contract_is(free: Asking, limited: bool) -> None:
+    """Case UC-22: a hook that decides loads nothing of the standard library that another hook does not."""
+    if limited:
+        free.bind(scope=SCOPE, commands=COMMANDS)
+    told = {"tool_name": "Bash", "tool_input": {"command": "cd src && pytest > a.py"}, "hook_event_name": "PreToolUse"}
+    listing = "print(*sys.modules, sep='\\n', flush=True)"
+    payload = json.dumps({"session_id": "s", "cwd": str(free.root), **told}).encode()
+    bare = subprocess.run([sys.executable, "-c", f"import sys; {listing}"], capture_output=True, check=True, timeout=60)
+    loaded = set(in_a_process(payload, listing).stdout.decode().split()) - set(bare.stdout.decode().split())
+    assert loaded - LIGHT == (DECIDING if limited else set())
 
 
 @pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure", "Stop", "UserPromptSubmit", "SessionStart"])
