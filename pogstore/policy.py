@@ -296,7 +296,7 @@ def runs(pattern: str, words: "Sequence[Word]", *, strict: bool) -> bool:
     rest = wanted[1:-1] if len(wanted) > 1 and wanted[-1] == "*" else wanted[1:]
     first = words[0].text
     if strict:
-        is_named = glob(wanted[0], first) and ("/" not in first or "/" in wanted[0])
+        is_named = glob(wanted[0], first) and ("/" not in first or "/" in wanted[0] or wanted[0] == "*")
         given = words[1 : len(rest) + 1]
         same = all(word.known and glob(each, word.text) for each, word in zip(rest, given, strict=False))
         return is_named and len(given) == len(rest) and same

@@ -303,6 +303,26 @@ def test_the_files_that_a_command_writes_are_judged(command: str, rule: str | No
     assert rule_of(judged(command, SCOPE)) == rule
 
 
+@pytest.mark.parametrize(
+    ("pattern", "command", "allowed"),
+    [
+        ("*", "/anywhere/any thing", True),
+        ("*test", "mytest -q", True),
+        ("*test", "/tmp/mytest -q", False),
+        ("/opt/*/test", "/opt/x/test", True),
+        ("npm run *", "npm run build now", True),
+        ("npm run *", "npm run", True),
+        ("npm run *", "npm publish", False),
+        ("'two words'", "'two words' x", True),
+        ("a b", "a 'b c'", False),
+        ("a [0-9]?", "a 7x", True),
+        ("a [0-9]?", "a xx", False),
+    ],
+)
+def test_a_pattern_of_commands_means_their_first_words(pattern: str, command: str, allowed: bool) -> None:
+    assert (judged(command, Limits("the task", command_allow=[pattern])) is None) is allowed
+
+
 @pytest.mark.parametrize("limits", [[], [Limits("the task")], [SCOPE], [COMMANDS]])
 @pytest.mark.parametrize(
     "command",

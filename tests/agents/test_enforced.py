@@ -44,6 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     (repo.path / "src" / "loop").symlink_to("loop")
     (repo.path / "src" / "libs").symlink_to("vendor")
     (repo.path / "inside").symlink_to("src")
+    (repo.path / "deep").symlink_to("src/deep")
     return repo
 
 
@@ -135,6 +136,9 @@ WRITES = [
     ("cd", "cd \"$D\" && echo x > src/a.py", "not-understood"),
     ("cd", "cd src && echo x > a.py", None),
     ("cd", "cd src/deep && cd .. && echo x > a.py", None),
+    ("cd", "cd deep && cd .. && echo x > new.py", "path"),
+    ("cd", "cd deep && echo x > ../a.py", None),
+    ("programs", "rm inside", "path"),
     ("programs", "rm -r src", "path"),
     ("programs", "rm -r src/vendor", "path"),
     ("programs", "mv src/a.py docs/x.md", None),

@@ -114,6 +114,17 @@ def test_approvals_are_those_of_people_who_did_not_work_on_it(agent: Asking, rep
     assert approvals_of(agent.store, TASK, 1).have == 0, "of a definition that is not in force any more"
 
 
+def test_nobody_approves_what_was_made_in_their_own_session(agent: Asking) -> None:
+    agent.bind(approvals=1)
+    given = {"file_path": "a.py", "content": "x"}
+    agent.say("PostToolUse", session_id="s2", tool_name="Write", tool_input=given, tool_use_id="late")
+    agent.drained()
+    tasks.review(agent.store, TASK, "approve", agent.by(Actor(type="human", name="Eve", session="s2")))
+    assert approvals_of(agent.store, TASK, 1).have == 0
+    tasks.review(agent.store, TASK, "approve", agent.by(Actor(type="human", name="Eve", session="s3")))
+    assert approvals_of(agent.store, TASK, 1).have == 1
+
+
 def test_two_approvals_of_one_person_are_one(agent: Asking) -> None:
     agent.bind(approvals=2, actor=AGENT)
     for _ in range(2):
