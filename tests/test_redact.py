@@ -385,6 +385,7 @@ the key is 0123456789abcdef0123456789abcdef01234567
 ED25519 key fingerprint is SHA256:uNiVztksCsDhcc0u9e8BrBjCkFtsHnm3VuLcNNmtRmI.
 public_key = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA1zkP"
 key: AAAAC3NzaC1lZDI1NTE5AAAAIJ2b3VnaHRUb0JlUHVibGljS2V5
+key: "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE1Olb3zMAFFxXKHiIkQO5cJ3Yhl5i6UPp"
 cacheKey = "Ab3dE5gH7jK9mN1pQ3sT"
 key: getUserAccountByIdentifierVersion2Or3
 "key": "OrganizationMembershipControllerV2Settings"

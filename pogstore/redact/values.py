@@ -44,7 +44,10 @@ _KEY_BY_NAME = (
     "|object|storage|bucket|s3|site|idempotency|unique|index|row|group|order|query|routing|path|state|item)[_-]?keys?$"
 )
 """Names of keys that are no secrets: they find something."""
-_PUBLIC_VALUE = r"(?i)AAAA[BCE]3Nz|MI[IGH][A-Za-z]|(?:sha|md)[0-9]+[:-]|blake[0-9a-z]*[:-]|ed25519[:-]|xpub"
+_PUBLIC_VALUE = (
+    "(?i)AAAA[BCE]3Nz|MI[IGH][A-Z]|MFkwEwYH|MHYwEAYH|MCowBQYD|xpub|(?:sha|md)[0-9]+[:-]|blake[0-9a-z]*[:-]|ed25519[:-]"
+)
+"""Begins a public key, a certificate or a digest."""
 _METHOD = "(?:argon|bcrypt|scrypt|pbkdf|hmac|aes|rsa|sha|md|blake|base|utf|uuid|u?int|char|varchar)[_-]?[0-9]"
 """Begins what a password is hashed, written or kept as."""
 _TYPE_OR_NUMBER = (
