@@ -9,7 +9,7 @@ from pogstore.cli._events import SHORT
 from pogstore.cli._markdown import fence, span
 from pogstore.cli._render import ELLIPSIS, raw_path_text, safe, short_who, to_json, when
 from pogstore.cli._values import Value, kind_name
-from pogstore.history.briefing import Briefing, FileSeen, Said
+from pogstore.history.briefing import NOT_HERE, Briefing, FileSeen, Said
 from pogstore.history.related import Related
 from pogstore.history.tasks import UNTITLED
 from pogstore.model import Definition, Noted, Reviewed
@@ -49,6 +49,7 @@ def pieces(told: Briefing, at: int) -> list[Piece]:
     return [
         *_limits(definition),
         *_standing(told, at),
+        *_absent(told),
         *_definition(definition, trust),
         *_checklist(definition, told, trust),
         *_said("decisions", told.decisions),
@@ -65,6 +66,11 @@ def _standing(told: Briefing, at: int) -> Iterator[Piece]:
     for name, text in (("reason", told.reason), ("outcome", told.outcome)):
         if text:
             yield Piece("standing", {"field": name, "text": text, "trust": UNTRUSTED}, "text")
+
+
+def _absent(told: Briefing) -> Iterator[Piece]:
+    if told.definition is None and told.now.definition is not None:
+        yield Piece("definition", {"field": "definition", "value": NOT_HERE, "trust": UNTRUSTED})
 
 
 def notice(told: Briefing, what: str) -> str:
@@ -119,7 +125,7 @@ def _checklist(definition: Definition, told: Briefing, trust: str) -> Iterator[P
 
 def _said(section: str, every: tuple[Said, ...]) -> Iterator[Piece]:
     """Yields the last first: they matter more, and what is left out is old."""
-    for sealed, text in reversed(every):
+    for sealed, text, lacking in reversed(every):
         event = sealed.event
         value: Value = {
             "event": sealed.event_id,
@@ -130,6 +136,8 @@ def _said(section: str, every: tuple[Said, ...]) -> Iterator[Piece]:
             value["verdict"] = event.verdict
         if isinstance(event, Noted) and event.topic:
             value["topic"] = event.topic
+        if lacking:
+            value["lacking"] = lacking
         value |= {"text": text, "trust": UNTRUSTED}
         yield Piece(section, value, "text" if text else None)
 
@@ -229,6 +237,7 @@ def _said_lines(value: Mapping[str, object]) -> str:
     words = [str(value[name]) for name in ("verdict", "topic") if value.get(name)]
     said = f"- {_moment(value)} {span(str(value['by']))}{''.join(f' {span(word)}' for word in words)}"
     said += f", event {str(value['event'])[:SHORT]}{_cut(value)}"
+    said += f" ({value['lacking']})" if "lacking" in value else ""
     return f"{said}:\n\n{fence(str(value['text']))}" if value["text"] else said
 
 

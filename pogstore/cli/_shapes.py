@@ -37,7 +37,7 @@ _CHAIN = (
 )
 _IMPORTED = "{tasks, events, known, redacted, oddities: [{code, where, detail}]}"
 
-_SAID = "{event, time, by, text, trust, verdict?, topic?, cut_from?}"
+_SAID = "{event, time, by, text, trust, verdict?, topic?, lacking?, cut_from?}"
 _CONTEXT = (
     "{task, title, status, notice, budget: {tokens, estimated, rule}, "
     "standing: [{claim?, event?, field?, text?, trust?, cut_from?}], "

@@ -14,14 +14,16 @@ from pogstore.store.content import path_bytes
 from pogstore.store.store import Store
 from pogstore.work import defined_here
 
+NOT_HERE, DAMAGED = "not here: private, erased or not fetched", "damaged: see 'git pog verify'"
 READ, ABOUT, CHANGED = "to read before", "about it", "changed by it"
 
 
 class Said(NamedTuple):
-    """An event with what was said; nothing in the place of a text that is not here."""
+    """An event with what was said, or why that cannot be told: `NOT_HERE` or `DAMAGED`."""
 
     sealed: Sealed
     text: str | None
+    lacking: str | None = None
 
 
 class FileSeen(NamedTuple):
@@ -89,7 +91,13 @@ def _is_of_hook(sealed: Sealed) -> bool:
 def _said(store: Store, events: Iterable[Sealed], kind: type) -> Iterator[Said]:
     for sealed in events:
         if isinstance(sealed.event, kind):
-            yield Said(sealed, _text(store, getattr(sealed.event, "text", None)))
+            named = getattr(sealed.event, "text", None)
+            try:
+                text = store.find_text(named)
+            except ObjectDamaged:
+                yield Said(sealed, None, DAMAGED)
+            else:
+                yield Said(sealed, text, NOT_HERE if named is not None and text is None else None)
 
 
 def _text(store: Store, text: Text | None) -> str | None:

@@ -18,9 +18,11 @@ from pogstore.history.briefing import Briefing, FileSeen, Said
 from pogstore.history.related import Related
 from pogstore.history.tasks import Summary
 from pogstore.model import FORMAT, Actor, ChecklistItem, Decided, Definition, Globs, Noted, Reviewed, Text
+from pogstore.store.store import open_store
 from tests.cli.conftest import Here
 from tests.cli.markdown import fences, outside
 from tests.cli.shapes import fits
+from tests.cli.test_json import imported
 from tests.cli.test_markdown import hostile
 from tests.conftest import STARTED, Repo
 from tests.strategies import TASK, seal
@@ -158,6 +160,38 @@ def test_what_an_agent_needs(here: Here, repo: Repo) -> None:
     assert page.startswith(f"# Task {task}\n")
     assert "the parser is there" in fences(page)
     assert OWN in outside(page)
+
+
+def test_a_text_that_cannot_be_told_is_said_to_be_missing(here: Here, repo: Repo) -> None:
+    task = here.task("a task")
+    kept = here("decide", "kept", "--task", task, "--json").json["id"]
+    lost = here("decide", "lost", "--task", task, "--json").json
+    store = open_store(repo.path)
+    row = store.find_content(lost["text"]["blob"])
+    store.close()
+    assert row is not None
+    path = repo.path / ".git" / "objects" / row.oid[:2] / row.oid[2:]
+    path.chmod(0o600)
+    path.write_bytes(b"garbage")
+    first, second = context(here, task)["decisions"]
+    assert (first["event"], first["text"], "lacking" in first) == (kept, "kept", False)
+    assert (second["event"], second["text"]) == (lost["id"], None)
+    assert second["lacking"] == "damaged: see 'git pog verify'"
+    assert f"event {lost['id'][:10]} (damaged: see 'git pog verify')\n" in here("context", task).stdout
+
+
+def test_a_private_definition_is_not_here_in_another_clone(here: Here, repo: Repo) -> None:
+    session = imported(here)
+    assert context(here, session)["definition"][0]["field"] == "intent"
+    remote, other = repo.path.parent / "hub.git", repo.path.parent / "other"
+    repo.git("init", "--quiet", "--bare", str(remote))
+    here("push", str(remote))
+    repo.git("clone", "--quiet", str(repo.path), str(other))
+    here("init", cwd=other)
+    here("pull", str(remote), cwd=other)
+    assert context(here, session, cwd=other)["definition"] == [
+        {"field": "definition", "value": "not here: private, erased or not fetched", "trust": "untrusted"}
+    ]
 
 
 def test_a_small_budget_keeps_the_newest_and_says_what_is_missing(here: Here) -> None:
