@@ -153,7 +153,8 @@ def _inverse(case: Case, path: str) -> FileVersion | None:
         raise Obstructed(path, "deleted-since")
     _check_mergeable(path, (change.before.mode, change.after.mode, now.mode))
     before, after = _regular(case.store, path, change.before), _regular(case.store, path, change.after)
-    is_out = _is_told_out(case, path, now.data) or is_taken_out(before.data, after.data, now.data, DIFF)
+    is_in = is_taken_out(after.data, before.data, now.data, DIFF)  # its opposite is not in the text
+    is_out = not is_in and (_is_told_out(case, path, now.data) or is_taken_out(before.data, after.data, now.data, DIFF))
     data = now.data if is_out else _merged(case.tree, path, (after.data, now.data, before.data))
     return FileVersion(mode=before.mode if now.mode == after.mode else now.mode, data=data)
 

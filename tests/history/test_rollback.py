@@ -243,6 +243,19 @@ def test_an_edit_of_a_line_that_was_put_back_is_in_the_way_when_the_rest_is_out(
     assert bench.rollback(one).events == (), "somebody took it out by hand"
 
 
+def test_a_part_of_what_was_taken_out_that_is_there_again_is_taken_out_again(bench: Bench) -> None:
+    """As by `git checkout --patch`: most of the file is as it is without them, and this line is not."""
+    lines = [b"%d\n" % number for number in range(12)]
+    bench.write("f", b"".join(lines))
+    one = bench.step({"f": b"".join([b"a\n", b"b\n", b"c\n", *lines[3:]])})
+    two = bench.step({"f": b"".join([b"a\n", b"b\n", b"c\n", *lines[3:8], b"agent\n", *lines[9:]])})
+    bench.rollback(one, two)
+    bench.write("f", b"".join([*lines[:8], b"agent\n", *lines[9:]]))
+    assert bench.rollback(one).events == ()
+    bench.rollback(two)
+    assert bench.files() == {"f": file(b"".join(lines))}
+
+
 def test_a_rollback_can_be_rolled_back_by_name(bench: Bench) -> None:
     """Unlike undo it keeps what was typed since."""
     bench.write("f", b"1\n2\n3\n")
