@@ -73,7 +73,11 @@ class Tree:
         """Plans that a file goes to another name, with what it shall hold there."""
         self.put(path, None, cause)
         self.put(to, version, cause)
-        self._origin[to] = path if self._found[path].raw is not None else self._origin.get(path, path)
+        origin = path if self._found[path].raw is not None else self._origin.get(path)
+        if origin is not None:
+            self._origin[to] = origin
+        else:  # what moves is not there: the plan itself brings it back
+            self._origin.pop(to, None)
 
     def cause(self, path: str) -> Sealed:
         """Returns the event for which a path was last planned."""

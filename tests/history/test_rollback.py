@@ -256,6 +256,19 @@ def test_a_part_of_what_was_taken_out_that_is_there_again_is_taken_out_again(ben
     assert bench.files() == {"f": file(b"".join(lines))}
 
 
+def test_a_file_that_moved_and_went_comes_home(bench: Bench) -> None:
+    """What comes back has no place from which it moves."""
+    bench.write("a", b"1\n")
+    moved = bench.move("a", "b")
+    gone = bench.step({"b": None})
+    for names in ((moved, gone), (bench.task,)):
+        (done,) = bench.rollback(*names).events
+        assert [(change.path, change.from_) for change in changes_of(done)] == [("a", None)]
+        assert bench.files() == {"a": file(b"1\n")}
+        bench.undo()
+        assert bench.files() == {}
+
+
 def test_a_rollback_can_be_rolled_back_by_name(bench: Bench) -> None:
     """Unlike undo it keeps what was typed since."""
     bench.write("f", b"1\n2\n3\n")
