@@ -14,7 +14,9 @@ from pogstore.interop.claude_speech import line_of
 from pogstore.interop.pog_history import MAX_NAME, actor_of
 from pogstore.interop.pog_tasks import MAX_DETAIL, odd
 from pogstore.redact import broken_off, excerpt, redact
+from pogstore.work import toolversions
 from pogstore.work.process import Capture
+from pogstore.work.toolversions import version_in
 from tests.builders_claude import Script
 from tests.interop.claude import drafts
 from tests.test_redact import ASSIGNED, FRAMED, USERS, WHOLE_KEYS, assert_gone, pem, run
@@ -60,6 +62,7 @@ CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
     "input": (LONGEST_TEXT, lambda text: as_json({"a": [text]})),
     "name": (LONGEST_NAME, lambda text: name(text) or ""),
     "foreign name": (MAX_NAME, lambda text: actor_of(text).name or ""),
+    "version of a tool": (toolversions.LONGEST, version_in),
     "oddity": (MAX_DETAIL, lambda text: next(odd("here", [("I-1", text)])).detail),
     "beginning of an output": (KEPT // 2, _captured),
     "end of an output": (5 * KEPT, _captured),

@@ -27,7 +27,8 @@ _CONFIGURED = re.compile(r"version(?:_info)?\s*=\s*(\d+(?:\.\d+)+)")
 _ASKED = {"go": b"version"}
 """The tools that want another word than `--version`."""
 _CHOOSERS = ("rustup", "volta-shim", "mise", "asdf")
-_LONGEST = 100
+LONGEST = 100
+"""Characters of a version that are kept, at most."""
 _CACHE = "tools.json"
 _MOST = 500
 _KEPT = (b"HOME", b"PATH", b"SYSTEMROOT", b"CARGO_HOME", b"RUSTUP_HOME", b"PYENV_ROOT")
@@ -107,10 +108,10 @@ def _asked(path: str, environ: Mapping[bytes, bytes], seconds: float) -> str:
 
 def version_in(text: str) -> str:
     """Returns the version in what a tool says of itself: the first number with a dot outside of parentheses."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    first = redact.redact(codec.scrub(first))[0]
     match = _NUMBER.search(_IN_PARENTHESES.sub("", first)) or _NUMBER.search(first)
-    shown = match[0] if match else first.strip()[:_LONGEST]
-    return redact.redact(codec.scrub(shown))[0][:_LONGEST] or UNKNOWN
+    return (match[0] if match else first)[:LONGEST] or UNKNOWN
 
 
 def _read(path: Path) -> Known:
