@@ -2,7 +2,8 @@
 
 import click
 
-from pogstore.cli._briefing import Json, Markdown, pieces
+from pogstore.cli._briefing import pieces
+from pogstore.cli._briefing_forms import Json, Markdown
 from pogstore.cli._budget import fitted
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import json_option, pog_command, task_argument

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pogstore import state
-from pogstore.cli._briefing import Json, Markdown, pieces
+from pogstore.cli._briefing import pieces
+from pogstore.cli._briefing_forms import Json, Markdown
 from pogstore.cli._budget import fitted, tokens
 from pogstore.cli._shapes import SHAPES
 from pogstore.cli.context import LEAST
