@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,11 +46,13 @@ def test_the_budget_is_never_exceeded(pieces: Sequence[Piece], budget: int) -> N
         )
 
 
-@given(listed, st.integers(100, 1500))
-def test_a_wrong_guess_of_a_size_exceeds_no_budget(pieces: Sequence[Piece], budget: int) -> None:
+@pytest.mark.parametrize("budget", [100, 300, 1500])
+def test_a_wrong_guess_of_a_size_exceeds_no_budget(budget: int) -> None:
     """The answer itself is measured in the end, whatever its pieces were thought to add to it."""
-    answer = fitted(pieces, budget, render, lambda piece: size(piece)[::3])
+    pieces = [Piece(section, {"text": f"{number} {'x' * 400}"}) for number in range(3) for section in SHARES]
+    answer = fitted(pieces, budget, render, lambda _: "")
     assert tokens(render(answer)) <= budget
+    assert len(answer.pieces) + sum(answer.left_out.values()) == len(pieces)
 
 
 @given(listed)
