@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pogstore.cli.hook import AGENTS, NAMED
 from pogstore.work import spool, spooled
 from pogstore.work.spooled_record import decode_record
 from tests.agents.test_hook import LIGHT
@@ -115,6 +116,17 @@ def test_the_script_loads_what_a_hook_needs_and_nothing_else(enabled: Repo, monk
     ours = loaded(SCRIPT, *HOOK) - loaded("-c", "pass")
     assert "pogstore.work.spool" in ours
     assert ours <= LIGHT
+
+
+@pytest.mark.parametrize("agent", [*AGENTS, "generic"])
+def test_no_agent_pays_for_what_a_person_s_command_needs(agent: str, enabled: Repo) -> None:
+    """Case UC-22. The script of the checkout: that of an installation is a copy of it."""
+    words = [agent, *(["preToolUse"] if agent in NAMED else [])]
+    script = str(Path(__file__).parents[2] / "pogstore" / "cli" / "git-pog")
+    done = run([sys.executable, "-X", "importtime", "-P", script, "hook", *words], enabled.path, said(enabled))
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
+    assert "pogstore.agents.hook" in loaded
+    assert not {"click", "json", "msgspec", "pogstore.cli"} & loaded
 
 
 def test_other_arguments_are_a_person_s(enabled: Repo) -> None:
