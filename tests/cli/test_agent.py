@@ -11,7 +11,9 @@ import pytest
 
 from pogstore.agents import command_line
 from pogstore.agents.claude_settings import AGENT, EVENTS
+from pogstore.agents.wiring import Wiring
 from pogstore.cli import _delivery
+from pogstore.cli._installed import WIRINGS
 from pogstore.work import spooled
 from tests.cli.conftest import Here
 from tests.cli.test_hook import events, said, spool_of
@@ -207,3 +209,48 @@ def test_settings_of_one_s_own_are_kept_out_of_git(here: Here, repo: Repo) -> No
     assert (exclude.read_bytes() if exclude.exists() else None) == before
     here("agent", "add", "claude-code", "--project")
     assert ".claude/" in repo.git("status", "--porcelain"), "what a repository shares is for git"
+
+
+SHARED = [each for each in WIRINGS.values() if each.files["local"] == each.files["project"]]
+
+
+@pytest.mark.parametrize("wired", SHARED, ids=lambda each: each.agent)
+def test_an_agent_with_one_file_has_it_for_one_person_or_for_all(here: Here, repo: Repo, wired: Wiring) -> None:
+    path = here.cwd / wired.files["local"]
+
+    def listed() -> list[str]:
+        found = here("agent", "list", "--json").json
+        return [each["scope"] for each in found if each["agent"] == wired.agent and each["events"]]
+
+    assert "git ignores that file from now on" in here("agent", "add", wired.agent).stderr
+    assert (repo.git("status", "--porcelain"), listed()) == ("", ["local"])
+    assert "is taken out of" in here("agent", "remove", wired.agent).stderr
+    assert not path.exists()
+    assert here("agent", "add", wired.agent, "--project", "--json").json["changed"]
+    assert listed() == ["project"]
+    repo.git("add", wired.files["project"])
+    refused = here("agent", "add", wired.agent, status=128).stderr
+    assert f"error: '{wired.files['project']}': git tracks it, so that it is not yours alone" in refused
+    assert f"git pog agent add {wired.agent} --project" in refused
+    assert here("agent", "remove", wired.agent, "--json").json["left"] == 0
+    assert not path.exists()
+
+
+def test_doctor_knows_every_agent(here: Here) -> None:
+    for agent in WIRINGS:
+        here("agent", "add", agent, "--user")
+    checks = here("doctor", "--json").json["checks"]
+    assert [each["text"] for each in checks if each["check"] == "hooks" and each["result"] == "ok"] == [
+        f"{agent}, user settings: installed" for agent in WIRINGS
+    ]
+    here("agent", "add", "cursor", "--project")
+    texts = [each["text"] for each in here("doctor", "--json").json["checks"]]
+    assert texts.count("told twice: in the project and user settings") == 1, "of that agent alone"
+
+
+@pytest.mark.parametrize("agent", WIRINGS)
+def test_a_made_up_session_of_each_agent_arrives(pog: Pog, tmp_path: Path, agent: str) -> None:
+    """Case UC-43."""
+    found = pog("agent", "test", agent, "--json", cwd=tmp_path).json
+    assert found["ok"], found
+    assert {each["printed"] for each in found["events"]} == {""}

@@ -56,6 +56,28 @@ def test_what_somebody_wrote_since_stays(repo: Repo, store: Store) -> None:
     assert path.read_bytes() == b"*.log\n*.tmp\n"
 
 
+OTHERS = (NAME, ".codex/hooks.json", ".cursor/hooks.json")
+
+
+@pytest.mark.parametrize("before", [None, b"*.log"])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_several_files_of_ours_come_out_in_any_order(
+    repo: Repo, store: Store, before: bytes | None, order: tuple[int, ...]
+) -> None:
+    path = excluded.file_of(store.layout)
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    if before is not None:
+        path.write_bytes(before)
+    for name in OTHERS:
+        assert excluded.exclude(store, name)
+    for at in order:
+        assert path.exists()
+        assert excluded.include(store, OTHERS[at])
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert not (repo.path / ".git" / "pog").exists()
+
+
 def test_what_git_ignores_or_tracks_needs_no_line(repo: Repo, store: Store) -> None:
     settings(repo)
     (repo.path / ".gitignore").write_text(".claude/\n")
