@@ -56,9 +56,9 @@ def seen_changes(tree: Tree, begin: Heard | None, end: Heard) -> Seen:
     before = {each.path: recorded.held(each) for each in begin.record.states} if begin else {}
     after = {each.path: recorded.held(each) for each in end.record.states}
     paths = tuple(dict.fromkeys([*before, *after]))
-    edit = end.edit
     found = Seen(paths)
     for path in paths:
+        edit = end.edits.get(path, end.edit)
         sides = _sides(recorded, path, before.get(path), after.get(path), begin, edit)
         if end.is_shadow and sides.reason == NO_BEFORE:
             sides = _undone(recorded, path, edit, sides)

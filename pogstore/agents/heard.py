@@ -31,7 +31,8 @@ class Heard(NamedTuple):
     said where a part of it has no other place. `stamp` is when the agent itself says that it spoke, and `nth` tells
     calls apart that have no id and are otherwise equal. `moves` are the files that a call moved, below the root, the
     old path first. `is_part` says that the session is a part of its `parent_session`, as that of a sub-agent is, and
-    `settles` that what of it has not ended by now will not end. `is_shadow` says that a call may tell of the same
+    `settles` that what of it has not ended by now will not end. `edits` are those of a call that edits several files,
+    by their paths below the root. `is_shadow` says that a call may tell of the same
     as well.
     """
 
@@ -63,6 +64,7 @@ class Heard(NamedTuple):
     is_part: bool = False
     settles: bool = False
     is_shadow: bool = False
+    edits: Mapping[bytes, Edit] = {}
 
     @property
     def refused(self) -> tuple[str, list[str]] | None:

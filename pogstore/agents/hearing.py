@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
@@ -17,7 +17,7 @@ from pogstore.agents.heard import Heard, decoded, name
 from pogstore.agents.peek import peek
 from pogstore.interop.claude_edits import Edit, Replacement
 from pogstore.interop.claude_lines import LARGEST, text
-from pogstore.interop.patched_paths import moves
+from pogstore.interop.codex_patch import parse
 from pogstore.work.spooled_record import Record
 
 STEPS = (heard.BEGIN, heard.END, heard.FAILED)
@@ -31,6 +31,9 @@ _EVERYWHERE = ("replace_all", "replaceAll", "allow_multiple")
 _TOLD = ("stdout", "output", "llmContent", "textResultForLlm", "content")
 """Under which names the answer of a tool has what it said."""
 _FAILURES = ("failure", "failed", "error", "denied", "rejected")
+
+
+_Moves: TypeAlias = tuple[tuple[bytes, bytes], ...]
 
 
 class Words(NamedTuple):
@@ -105,8 +108,9 @@ def bare(tool: str) -> str:
 def _of_tool(basic: Heard, members: Mapping[str, object], tool: str, words: Words) -> Heard:
     given = input_of(next((members[each] for each in words.given if members.get(each)), None))
     answer = next((members[each] for each in words.answer if members.get(each) is not None), None)
-    error = members.get("error", members.get("error_message"))
     class_ = words.classes.get(tool, "mcp" if tool.startswith(words.mcp) else "other")
+    error = members.get("error", members.get("error_message"))
+    moves, edits = _patched(basic.record, members, given) if class_ == "edit" else ((), {})
     failed = basic.phase == heard.END and (_has_failed(answer) or bool(error))
     return basic._replace(
         phase=heard.FAILED if failed else basic.phase,
@@ -117,7 +121,8 @@ def _of_tool(basic: Heard, members: Mapping[str, object], tool: str, words: Word
         duration_ms=_milliseconds(members),
         command=command_of(given),
         edit=edit_of(given) if class_ == "edit" and basic.phase == heard.END and not failed else None,
-        moves=_moves(basic.record, members, given),
+        moves=moves,
+        edits=edits if basic.phase == heard.END and not failed else {},
         in_background=isinstance(given, dict) and given.get("run_in_background") is True,
     )
 
@@ -161,11 +166,22 @@ def patch_of(given: object) -> str:
     return next((each for each in found if isinstance(each, str) and "*** " in each), "")
 
 
-def _moves(record: Record, members: Mapping[str, object], given: object) -> tuple[tuple[bytes, bytes], ...]:
-    """Returns what a patch moves, below the root; a path that leads elsewhere is left out."""
+def _patched(record: Record, members: Mapping[str, object], given: object) -> tuple[_Moves, Mapping[bytes, Edit]]:
+    """Returns what a patch moves, and what it makes of the other files, all below the root.
+
+    A path that leads elsewhere is left out.
+    """
     cwd = _raw(text(members.get("cwd")) or "") or record.root
-    found = [tuple(_below(record.root, cwd, each) for each in pair) for pair in moves(patch_of(given))]
-    return tuple((old, new) for old, new in found if old and new)
+    moved: list[tuple[bytes, bytes]] = []
+    edits: dict[bytes, Edit] = {}
+    for each in parse(patch_of(given)):
+        path, to = _below(record.root, cwd, each.path), _below(record.root, cwd, each.to or "")
+        if path and to and path != to:
+            moved.append((path, to))
+        elif path and not each.to and not each.gone:
+            made = each.applied if each.hunks else None
+            edits[path] = Edit(each.path, UNSET, each.content, (), exact=False, made=made)
+    return tuple(moved), edits
 
 
 def _below(root: bytes, cwd: bytes, path: str) -> bytes:

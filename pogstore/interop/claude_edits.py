@@ -6,7 +6,7 @@ cannot be shown to follow from the original is left without sides.
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ class Edit(NamedTuple):
     """One successful edit as it was told: whole new `content`, or `replacements`.
 
     `original` is `None` if the file did not exist, `UNSET` if nobody says what it held. A tool that is not `exact` may
-    find the old text where it does not stand to the letter.
+    find the old text where it does not stand to the letter. `made` tells what an edit of another sort makes of a text.
     """
 
     path: str
@@ -51,6 +51,7 @@ class Edit(NamedTuple):
     replacements: tuple[Replacement, ...]
     user_modified: bool = False
     exact: bool = True
+    made: Callable[[str], str | None] | None = None
 
 
 class Gap(NamedTuple):
@@ -95,7 +96,9 @@ def outcome_of(edit: Edit) -> str | None:
     """Returns what an edit, by its own account, left of the file."""
     if edit.content is not None:
         return edit.content
-    return rewritten(edit.original, edit.replacements) if isinstance(edit.original, str) else None
+    if not isinstance(edit.original, str):
+        return None
+    return rewritten(edit.original, edit.replacements) if edit.made is None else edit.made(edit.original)
 
 
 def is_told(edit: Edit | None) -> bool:

@@ -144,3 +144,40 @@ def test_lines_that_a_formatter_wrote_are_not_the_agent_s(store: Store, repo: Re
     assert observed.during == ("c1",)
     owners = {line.text: line.owner for line in blame(store, b"a.py").lines}
     assert (owners[b"# formatted"], owners[b"x = 1"]) == ("observed", "event")
+
+
+def test_of_a_patch_each_file_is_told_apart(store: Store, repo: Repo) -> None:
+    """One that was formatted, one that was not, and one that was moved, of which nobody tells."""
+    (repo.path / "old").write_text("a\nb\n")
+    (repo.path / "same").write_text("x\n")
+    live = Live(repo.path, by="codex")
+    live.prompt("go")
+    lines = ("*** Begin Patch", "*** Add File: new", "+1", "*** Update File: old", "@@", " a", "-b", "+c",
+             "*** Update File: same", "@@", "-x", "+y", "*** End Patch")  # fmt: skip
+    call = live.begin("apply_patch", {"command": "\n".join(lines)})
+    (repo.path / "new").write_text("1\n")
+    (repo.path / "old").write_text("// formatted\na\nc\n")
+    (repo.path / "same").write_text("y\n")
+    live.end(call, "Success.")
+    drained(store, live)
+    step, observed = events(store, live.task)[-2:]
+    assert isinstance(step, Stepped)
+    assert (step.coverage, step.coverage_reason) == ("scoped", None)
+    assert sorted(sides(store, step), key=str) == [
+        ("new", None, b"1\n"), ("old", b"a\nb\n", b"a\nc\n"), ("same", b"x\n", b"y\n"),
+    ]  # fmt: skip
+    assert sides(store, observed) == [("old", b"a\nc\n", b"// formatted\na\nc\n")]
+
+
+def test_a_patch_that_was_applied_leniently_is_the_call_s(store: Store, repo: Repo) -> None:
+    """Codex passes over white space at the ends of lines; nobody else was there."""
+    (repo.path / "old").write_text("a  \nb\n")
+    live = Live(repo.path, by="codex")
+    live.prompt("go")
+    lines = ("*** Begin Patch", "*** Update File: old", "@@", " a", "-b", "+c", "*** End Patch")
+    call = live.begin("apply_patch", {"command": "\n".join(lines)})
+    (repo.path / "old").write_text("a\nc\n")
+    live.end(call, "Success.")
+    drained(store, live)
+    (step,) = steps(store, live.task)
+    assert (step.coverage, sides(store, step)) == ("scoped", [("old", b"a  \nb\n", b"a\nc\n")])

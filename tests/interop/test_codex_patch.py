@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pogstore.interop.codex_patch import Hunk, Patched, applied, parse
-from pogstore.interop.patched_paths import moves, patched_paths
+from pogstore.interop.patched_paths import patched_paths
 
 PATCH = """\
 *** Begin Patch
@@ -46,7 +46,6 @@ def test_a_patch_is_taken_apart_file_by_file() -> None:
 def test_the_files_are_those_that_a_hook_sees() -> None:
     named = [each for patched in parse(PATCH) for each in (patched.path, patched.to) if each]
     assert named == patched_paths(PATCH)
-    assert [(each.path, each.to) for each in parse(PATCH) if each.to] == moves(PATCH)
 
 
 @pytest.mark.parametrize("text", ["", "ls", "*** Add File: a\n+x", "*** Begin Patch", "*** Begin Patch\n*** End Patch"])

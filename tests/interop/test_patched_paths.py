@@ -1,10 +1,10 @@
-"""Which files a patch names, and which it moves (case PC-130)."""
+"""Which files a patch names (case PC-130)."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pogstore.interop.patched_paths import ADD, DELETE, MOVE, UPDATE, moves, patched_paths
+from pogstore.interop.patched_paths import ADD, DELETE, MOVE, UPDATE, patched_paths
 
 PATCH = """\
 *** Begin Patch
@@ -27,7 +27,6 @@ PATCH = """\
 @pytest.mark.parametrize("patch", [PATCH, PATCH.replace("\n", "\r\n"), f"apply_patch <<'EOF'\n{PATCH}EOF\n"])
 def test_the_markers_name_files_and_the_text_of_files_does_not(patch: str) -> None:
     assert patched_paths(patch) == ["new dir/naïve 😀.py", "a.py", "b/a.py", "gone.py"]
-    assert moves(patch) == [("a.py", "b/a.py")]
 
 
 def test_a_marker_behind_white_space_is_one_where_the_tool_takes_it_for_one() -> None:
@@ -41,7 +40,6 @@ def test_a_marker_behind_white_space_is_one_where_the_tool_takes_it_for_one() ->
 @pytest.mark.parametrize("text", ["", "*** ", "*** Add File:", "*** Add File:  \n", "ls *** Add File: x", MOVE + "x"])
 def test_what_names_no_file_names_none(text: str) -> None:
     assert [each for each in patched_paths(text) if each != "x"] == []
-    assert moves(text) == []
 
 
 NAMES = (
