@@ -100,7 +100,9 @@ def refused(heard: Heard, rule: str, paths: Sequence[str], actor: Actor) -> Draf
     ]
     fields: dict[str, object] = {"rule": rule, "paths": [msgspec.to_builtins(each) for each in dict.fromkeys(named)]}
     fields |= {"tool": heard.tool} if heard.tool else {}
-    return _draft("refused", heard, actor, fields=fields)
+    # an agent that asks two hooks about one call is denied twice, and that is one refusal
+    key = f"{heard.session}/{heard.call_id}/refused" if heard.call_id else None
+    return _draft("refused", heard, actor, fields=fields, key=key)
 
 
 def said_by_us(heard: Heard, key: str, topic: str, words: str) -> Draft:

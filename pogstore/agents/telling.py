@@ -15,7 +15,7 @@ from pogstore.draft import Draft, DraftChange, DraftText
 from pogstore.model import Actor, Change, Link, TaskId
 from pogstore.store import gitcli
 from pogstore.store.store import Store
-from pogstore.work import bounded, bounds, contracts, environment
+from pogstore.work import bounded, contracts, environment
 from pogstore.work.compared import base_of
 
 
@@ -72,12 +72,10 @@ class Telling:
 
     def _judge(self, task: TaskId, step: Step) -> None:
         """Tells of a step that did what its task denies: the hook was not asked, or went by a false file."""
-        told, heard = self._told_in(task), step.heard
-        if told.limits is None:
-            told.limits = bounds.bounds_of(self._store, task).limits
+        limits, heard = self._told_in(task).bounds.limits, step.heard
         odd = msgspec.convert(step.odd_changes, tuple[Change, ...])
         paths = (*(change.path for change in step.changes), *(change.path for change in odd))
-        broken = bounded.judge(task, told.limits, bounded.Deed(paths, heard.command))
+        broken = bounded.judge(task, limits, bounded.Deed(paths, heard.command))
         if broken is not None:
             words = f"{broken.rule}: {broken.reason}"
             self._put(task, heard, drafts.said_by_us(heard, "outside", drafts.OUTSIDE, words))
@@ -86,7 +84,7 @@ class Telling:
         """Tells of a compiled contract that somebody has edited or deleted; it is made again after the drain."""
         for task, heard in list(self._last.items()):
             worktree = self._trees.of(heard.record).worktree
-            found = contracts.tampered(self._store, task, worktree) if worktree else None
+            found = contracts.tampered(self._store, task, self._told_in(task).bounds, worktree) if worktree else None
             if found is not None:
                 words = f"the compiled contract was {found}; it was made again from the definition"
                 self._put(task, heard, drafts.said_by_us(heard, "contract", drafts.TAMPERED, words))

@@ -1,6 +1,7 @@
 """What the store knows already of the tasks to which the records of hooks belong."""
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,11 +10,11 @@ from pogstore.agents import drafts
 from pogstore.errors import NotFound, PogError
 from pogstore.history import names
 from pogstore.model import Defined, Link, Moved, Opaque, Stepped, TaskId
-from pogstore.policy import Limits
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
 from pogstore.work import spool
 from pogstore.work.active import active_task, leave
+from pogstore.work.bounds import Bounds, bounds_of
 
 
 class Told:
@@ -26,8 +27,7 @@ class Told:
         self.sessions: set[str] = set()
         self.placed: set[str] = set()
         """The sessions whose environment was told."""
-        self.limits: tuple[Limits, ...] | None = None
-        """What limits it by its definition, once that was asked for."""
+        self._store, self._task = store, task
         self.parent: Link | None = None
         self.is_defined = False
         self.status: str | None = None
@@ -54,6 +54,11 @@ class Told:
                 self.placed.add(actor.session)
             if isinstance(event, Stepped) and event.call_id and actor.session:
                 self.calls.add((actor.session, event.call_id))
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What limits it by its definition."""
+        return bounds_of(self._store, self._task)
 
 
 class Named(NamedTuple):

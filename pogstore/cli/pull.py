@@ -6,6 +6,7 @@ from pogstore.cli._exchange import EXITS, chosen, exchange_arguments, ref_values
 from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import echo, echo_json, safe, tell
 from pogstore.sync import PullReport
+from pogstore.work import contracts
 
 
 @pog_command("pull", EXITS)
@@ -20,6 +21,7 @@ def command(env: Env, names: tuple[str, ...], private: bool, as_json: bool) -> i
     """
     remote, tasks = chosen(env, names)
     report = sync.pull(env.store, remote, tasks, private=private, progress=shows_progress(as_json))
+    contracts.refresh_all(env.store)  # somebody may have claimed elsewhere what is worked on here
     if as_json:
         echo_json(_value(report))
     else:

@@ -18,6 +18,7 @@ from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import counted, echo, echo_json, safe, tell
 from pogstore.model import BlobId
 from pogstore.sync import PushReport
+from pogstore.work import contracts
 
 
 @pog_command("push", EXITS | {4: "held back: a secret, a local task, or a remote that is not allowed"})
@@ -47,6 +48,8 @@ def command(
         dry_run=dry_run,
         progress=shows_progress(as_json),
     )
+    if not dry_run:
+        contracts.refresh_all(env.store)  # what the remote had was joined first
     if as_json:
         echo_json(_value(report, dry_run))
     else:

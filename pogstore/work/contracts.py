@@ -16,6 +16,7 @@ from pogstore.policy import Contract
 from pogstore.state import Claim, TaskState
 from pogstore.store.store import Store
 from pogstore.work import bounds, compiled, policies, spool
+from pogstore.work.bounds import Bounds
 from pogstore.work.spending import spent
 
 DELETED, EDITED = "deleted", "edited"
@@ -63,17 +64,15 @@ def path_of(store: Store, task: TaskId) -> Path:
     return store.layout.own / os.fsdecode(compiled.FOLDER) / task
 
 
-def tampered(store: Store, task: TaskId, worktree: str) -> str | None:
+def tampered(store: Store, task: TaskId, found: Bounds, worktree: str) -> str | None:
     """Says whether the contract that was compiled in a work tree was edited or deleted; nothing if it was not.
 
-    The task's events say what it has to hold.
+    `found` says what it has to hold, by the task's events.
     """
-    try:
-        events = store.events(task)
-    except NotFound:
+    if found.is_empty:
         return None
-    found, now = bounds.bounds_of(store, task), state.fold(events)
-    if found.is_empty or now.ended or worktree not in [claim.worktree for claim in now.claims]:
+    now = state.fold(store.events(task))
+    if now.ended or worktree not in [claim.worktree for claim in now.claims]:
         return None
     try:
         kept, _ = compiled.read(os.fsencode(path_of(store, task)))

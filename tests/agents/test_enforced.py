@@ -190,6 +190,17 @@ def test_a_refusal_is_recorded_as_an_event(free: Asking) -> None:
     assert len(free.refused()) == 3, "told once"
 
 
+def test_a_call_that_is_asked_about_twice_is_one_refusal(free: Asking) -> None:
+    """Some agents run the hooks of others as well, and some deliver twice."""
+    free.bind(scope=SCOPE)
+    for _ in range(2):
+        said = {"tool_name": "Edit", "tool_input": {"file_path": "README"}, "tool_use_id": "same"}
+        assert free.say("PreToolUse", cwd=None, **said) != ""  # type: ignore[arg-type]
+    assert len(free.refused()) == 1
+    assert free.say("PreToolUse", cwd=None, **said) != ""  # type: ignore[arg-type]
+    assert len(free.refused()) == 1
+
+
 def test_the_reason_says_what_may_be_done(free: Asking) -> None:
     free.bind(scope=SCOPE)
     found = free.edit("README.md")

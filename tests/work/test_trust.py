@@ -166,6 +166,7 @@ def test_12_it_names_another_task_or_turns_the_recording_off(agent: Asking) -> N
 
 
 def test_13_it_takes_its_hooks_or_its_records_away(agent: Asking) -> None:
+    """Case T21."""
     for path in (".claude/settings.json", ".claude/settings.local.json", ".git/refs/pog/tasks/x", ".git/pog/task"):
         assert agent.edit(path) is not None, path
     for command in (f"git update-ref -d refs/pog/tasks/{TASK}", f"git push . :refs/pog/tasks/{TASK}",
