@@ -89,7 +89,8 @@ class _Reader(Reading):
         self.loops = 0
         self.here: list[tuple[str, bool, bool]] = []
         self.command = Command(wheres)
-        self.is_piped = False
+        self.is_piped = self.is_else = False
+        """Whether the command is a part of a pipe, and whether it runs only if the one before failed."""
 
     def read(self) -> None:
         """Reads to the end."""
@@ -158,7 +159,7 @@ class _Reader(Reading):
             self.script.commands.append(command)
             if alone:
                 self._move(command)
-        self.is_piped = connector == "|"
+        self.is_piped, self.is_else = connector == "|", connector == "||"
         if connector not in ("|", "&&"):
             self.wheres, self.failed = _both(self.wheres, self.failed), ()
         self.command = Command(self.wheres)
@@ -174,6 +175,8 @@ class _Reader(Reading):
             known = len(given) == 1 and given[0].known and not given[0].glob and not given[0].text.startswith("-")
             old = self.wheres
             self.wheres = tuple((*where, given[0]) for where in old) if known and given[0].text else ()
+            if self.is_else and self.wheres:  # what is passed over counts as done
+                self.wheres = _both(self.wheres, old)
             self.failed = _both(old, self.failed) if self.wheres else ()
 
     def _take(self, word: Word) -> None:

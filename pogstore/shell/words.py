@@ -126,11 +126,10 @@ class Reading:
             self._braced()
         elif after == "'":
             self.at += 1
-            text = self._ansi()
-            return text, "\\" not in text
+            return self._ansi(), False  # only some shells know it; to others the sign is a letter
         elif after == '"':
             self.at += 1
-            return self._quoted()
+            return self._quoted()[0], False
         elif after.isalpha() or after == "_":
             self.at += 2
             while self.at < len(self.text) and (self.text[self.at].isalnum() or self.text[self.at] == "_"):
