@@ -156,6 +156,7 @@ def test_allowed_commands_pass(command: str) -> None:
         ("eval 'git push'", "command"),
         ("trap 'git push' EXIT", "command"),
         ("env git push", "command"),
+        ("time -p git push", "command"),
         ("command git push", "command"),
         ("nohup timeout -k 5 10 git push", "command"),
         ("xargs git push", "command"),
@@ -257,6 +258,8 @@ def test_a_command_is_taken_apart_as_a_shell_does(command: str, rule: str) -> No
         ("pushd src; echo x > a", "not-understood"),
         ("for i in 1 2; do cd ..; echo x > src/a; done", "not-understood"),
         ("while true; do echo x > src/a; cd ..; done; echo x > src/a", "not-understood"),
+        ("for i in 1 2; do echo x > src/a; cd ..; done", "not-understood"),
+        ("while echo x > src/a; do cd ..; done", "not-understood"),
         ("source x; echo x > src/a", "not-understood"),
         ("CDPATH=/ cd src && echo x > a", "environment"),
         # programs that are known to write

@@ -19,6 +19,8 @@ LOGGING = """#!/bin/sh
 { printf '%s' "${0##*/}"; for word; do printf '\\037%s' "$word"; done; printf '\\036'; } >> "$LOG"
 """
 LINES = [
+    "for x in a b; do one > f; cd sub; done", "one a \\", "time -p one a", "time -p -- one",
+    "! time one", "time -p touch f",
     "one a b", "one 'a b' c", 'one "a b" c', "one a\\ b", 'one a\'b\'"c"d', "'one' x", "o'n'e x", "\\one x", "one ''",
     "one a#b # two", "one; two", "one & two", "one && two", "one || two", "one | two", "one |& two", "one\ntwo",
     "one;two;three", "one&&two||three", "! one", "(one)", "( one; two )", "{ one; two; }", "(one) && (two)",

@@ -5,7 +5,7 @@ said in `fault`. Lies on the path of a hook, so that it takes no module at all; 
 limits.
 """
 
-from pogstore.shell.words import SPACE, Reading, Unread, Word
+from pogstore.shell.words import SPACE, Reading, Unread, Word, assigned
 
 LONGEST = 256 * 1024
 """Characters of a command line that are read."""
@@ -86,11 +86,14 @@ class _Reader(Reading):
         """Where we are if a `cd` of this chain did not succeed."""
         self.outer: list[tuple[tuple[Where, ...], tuple[Where, ...], int]] = []
         self.groups: list[tuple[Where, ...]] = []
-        self.loops = 0
+        self.loops = self.loop_at = 0
+        """How many loops we are in, and with which command the outermost began."""
         self.here: list[tuple[str, bool, bool]] = []
         self.command = Command(wheres)
         self.is_piped = self.is_else = False
         """Whether the command is a part of a pipe, and whether it runs only if the one before failed."""
+        self.is_timed = False
+        """Whether `time` came before, which has options of its own."""
 
     def read(self) -> None:
         """Reads to the end."""
@@ -169,6 +172,8 @@ class _Reader(Reading):
         name = command.words[0].text if command.words and command.words[0].known else ""
         if name in _GOES_ANYWHERE or (name == "cd" and self.loops):
             self.wheres, self.failed = (), ()
+            for earlier in self.script.commands[self.loop_at :] if self.loops else ():
+                earlier.wheres = ()  # the next time round it runs where this one leads to
         elif name == "cd":
             given = command.words[1:]
             given = given[1:] if given and given[0].text == "--" else given
@@ -185,15 +190,18 @@ class _Reader(Reading):
         if command.words:
             command.words.append(word)
             return
-        name = _assigned(word)
-        if name:
+        name = assigned(word)
+        is_timed, self.is_timed = self.is_timed, word.known and word.text == "time"
+        if is_timed and word.text in ("-p", "--"):
+            self.is_timed = True
+        elif name:
             command.assigned.append(name)
         elif word.known and word.text in _SKIPPED and not command.assigned:
             self._pass(word.text)
         elif word.known and word.text in _UNREAD:
             raise Unread(f"'{word.text}' is not read")
         elif word.known and word.text == "for":
-            self.loops += 1
+            self._enter_loop()
             self._pass_for()
         else:
             command.words.append(word)
@@ -201,13 +209,20 @@ class _Reader(Reading):
     def _pass(self, word: str) -> None:
         """Passes a word of the shell's own language; behind it begins a command that is no part of a pipe."""
         self.is_piped = False
-        self.loops += (word in ("while", "until")) - (word == "done" and self.loops > 0)
+        if word in ("while", "until"):
+            self._enter_loop()
+        self.loops -= word == "done" and self.loops > 0
         if word == "{":
             self.groups.append(self.wheres)
         elif word == "}" and self.groups:  # it may have been a part of a pipe, and then nothing of it stays
             before = self.groups.pop()
             self.wheres = _both(self.wheres, before) if before else ()
             self.command = Command(self.wheres)
+
+    def _enter_loop(self) -> None:
+        if not self.loops:
+            self.loop_at = len(self.script.commands)
+        self.loops += 1
 
     def _pass_for(self) -> None:
         """Passes `NAME in WORD…`; commands inside of the words are read."""
@@ -282,10 +297,3 @@ def _both(one: "tuple[Where, ...]", other: "tuple[Where, ...]") -> "tuple[Where,
     found = list(one)
     found += [where for where in other if where not in found]
     return tuple(found) if len(found) <= PLACES else ()
-
-
-def _assigned(word: Word) -> str:
-    """Returns the variable that a word sets in front of a command."""
-    name, equals, _ = word.text.partition("=")
-    name = name.partition("[")[0].removesuffix("+")
-    return name if equals and name.isidentifier() and name.isascii() else ""

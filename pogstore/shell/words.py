@@ -71,7 +71,7 @@ class Reading:
                 known = known and char not in "{}" and not (char == "~" and self._is_home(start))
                 pieces.append(char)
                 self.at += 1
-        if start < self.at and self.text[self.at - 1 : self.at] == "\\" and self.at > len(self.text):
+        if self.at > len(self.text):
             raise Unread("it ends in the middle")
         return Word("".join(pieces), known=known or _is_brace(self.text[start : self.at]), glob=glob)
 
@@ -223,3 +223,10 @@ class Reading:
 def _is_brace(raw: str) -> bool:
     """Says whether a word is nothing but a brace of the shell's own language."""
     return raw in ("{", "}", "{}")
+
+
+def assigned(word: Word) -> str:
+    """Returns the variable that a word sets in front of a command."""
+    name, equals, _ = word.text.partition("=")
+    name = name.partition("[")[0].removesuffix("+")
+    return name if equals and name.isidentifier() and name.isascii() else ""
