@@ -19,7 +19,6 @@ NAME = "pogstore"
 """What our hook is called in the list that `/hooks` shows."""
 EVENTS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "PreCompress", "SessionEnd")
 """What we ask for. The events of the model are not among them: they are told with every piece of an answer."""
-_MATCHED = frozenset({"BeforeTool", "AfterTool"})
 CLASSES = {
     **dict.fromkeys(GEMINI_EDITS, "edit"),
     **dict.fromkeys(GEMINI_SHELLS, "shell"),
@@ -86,6 +85,6 @@ WIRING = Wiring(
     home=".gemini",
     variable=None,
     events=EVENTS,
-    shape=JsonHooks(AGENT, _hook, matched=_MATCHED),
+    shape=JsonHooks(AGENT, _hook),  # its matchers are regular expressions, and none is for all
     off=_switched_off,
 )

@@ -1,20 +1,25 @@
 """A session of each agent through the installed command: the expected events, and the expected owner of each line."""
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pogstore.draft import session_task_id
-from tests.agents.voices import ADDED, MADE, NEW, PROMPT, SESSION, VOICES, Voice, play
+from tests.agents.voices import ADDED, MADE, NEW, PROMPT, SESSION, VOICES, Player, Voice, play
 from tests.conftest import Pog, Repo
 
 
 @pytest.fixture(scope="module", params=VOICES)
-def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Voice, Repo]:
-    voice = VOICES[request.param]
-    repo = Repo(tmp_path_factory.mktemp(voice.agent) / "repo")
-    play(repo, voice)
-    return voice, repo
+def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Player, Repo]:
+    repo = Repo(tmp_path_factory.mktemp(request.param) / "repo")
+    return play(repo, VOICES[request.param]), repo
+
+
+@pytest.fixture
+def played(session: tuple[Player, Repo]) -> tuple[Voice, Repo]:
+    return session[0].voice, session[1]
 
 
 def logged(repo: Repo) -> list[dict[str, Any]]:
@@ -74,3 +79,27 @@ def test_each_line_has_its_owner(played: tuple[Voice, Repo]) -> None:
     wanted = base | {NEW.splitlines()[0]: "edit", ADDED.strip(): "observed", MADE.strip(): "edit"}
     assert owners == wanted | {"line 5 rewritten by the shell": "shell"}
     assert pog("verify").status == 0
+
+
+def test_a_session_that_is_resumed_goes_on_in_its_task(session: tuple[Player, Repo], tmp_path: Path) -> None:
+    """In a copy: the others look at the session as it was."""
+    first, repo = session
+    again = Repo(tmp_path / "repo")
+    shutil.copytree(repo.path, again.path, symlinks=True)
+    voice, player = first.voice, Player(again.path, first.voice)
+    player.now, player.calls = first.now, first.calls
+    player.tell(voice.start, {"source": "resume"})
+    player.tell(voice.prompt, {"prompt": "Go on"})
+    made = again.path / "made.txt"
+    player.call(voice.write(again.path), lambda: made.write_text(f"{MADE}again\n"), voice.after)
+    player.tell(voice.stop)
+    task = session_task_id(voice.agent, SESSION)
+    found = logged(again)
+    assert {event["task"] for event in found} == {task}
+    assert [event["kind"] for event in found].count("prompted") == 2
+    assert [event["kind"] for event in found].count("defined") == 1
+    shown = Pog(again.path)("show", "--json", task).json
+    assert (shown["title"], shown["status"]) == (PROMPT, "in_progress")
+    [blamed] = Pog(again.path)("blame", "--json", "made.txt").json
+    assert {line["owner"] for line in blamed["lines"]} <= {"event", "observed"}
+    assert blamed["lines"][0]["owner"] == "event"
