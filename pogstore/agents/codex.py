@@ -24,9 +24,11 @@ EVENTS = (
     "SubagentStart",
     "SubagentStop",
     "PreCompact",
+    "Interrupt",
     "Stop",
+    "SessionEnd",
 )
-"""What we ask for: what every version with hooks has, or passes over."""
+"""What we ask for. A version passes over the events that it does not know, but not over a member beside `hooks`."""
 _MATCHED = frozenset({"PreToolUse", "PostToolUse"})
 CLASSES = {
     **dict.fromkeys(CODEX_EDITS, "edit"),

@@ -70,13 +70,15 @@ def _hook(_: str, line: str) -> dict[str, object]:
 
 
 def _switched_off(settings: Mapping[str, object]) -> str | None:
-    switches = settings.get("hooksConfig")
-    if not isinstance(switches, dict):
-        return None
-    if switches.get("enabled") is False:
-        return "hooksConfig.enabled"
-    disabled = switches.get("disabled")
-    return "hooksConfig.disabled" if isinstance(disabled, list) and NAME in disabled else None
+    """Returns the switch that is off; early versions have them in other places."""
+    for name, switch in (("hooksConfig", "enabled"), ("hooks", "enabled"), ("tools", "enableHooks")):
+        members = settings.get(name)
+        if isinstance(members, dict) and members.get(switch) is False:
+            return f"{name}.{switch}"
+        disabled = members.get("disabled") if isinstance(members, dict) else None
+        if isinstance(disabled, list) and NAME in disabled:
+            return f"{name}.disabled"
+    return None
 
 
 WIRING = Wiring(

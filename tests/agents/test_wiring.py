@@ -200,6 +200,8 @@ def test_gemini_counts_in_milliseconds_and_names_its_hooks() -> None:
         ("gemini", '{"hooksConfig": {"disabled": ["x", "pogstore"]}}', "hooksConfig.disabled"),
         ("gemini", '{"hooksConfig": {"enabled": true, "disabled": ["x"]}}', None),
         ("gemini", '{"hooksConfig": []}', None),
+        ("gemini", '{"hooks": {"disabled": ["pogstore"], "BeforeTool": []}}', "hooks.disabled"),
+        ("gemini", '{"tools": {"enableHooks": false}}', "tools.enableHooks"),
         ("claude-code", '{"disableAllHooks": true}', "disableAllHooks"),
         ("claude-code", '{"allowManagedHooksOnly": true}', None),
         ("codex", "{", None),

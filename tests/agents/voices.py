@@ -144,7 +144,7 @@ CODEX = Voice(
     after=("PostToolUse", {"turn_id": "1", "tool_response": "Success."}),
     failed=None,
     stop=("Stop", {"turn_id": "1", "stop_hook_active": False, "last_assistant_message": "Done."}),
-    end=None,
+    end=("SessionEnd", {"reason": "exit"}),
 )
 GEMINI = Voice(
     "gemini",
