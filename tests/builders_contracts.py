@@ -2,7 +2,9 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -41,11 +43,26 @@ class Asking:
         self.now += SECOND
         return By(actor=actor, time=self.now, worktree=active.worktree_id(self.store.layout))
 
-    def say(self, event: str, *, agent: str = "claude-code", cwd: Path | None = None, **members: object) -> str:
+    def say(
+        self,
+        event: str,
+        *,
+        agent: str = "claude-code",
+        cwd: Path | None = None,
+        also: Mapping[str, object] = MappingProxyType({}),
+        **members: object,
+    ) -> str:
         """Calls the hook; returns what it printed."""
         self.now += SECOND
         self.calls += 1
-        told = {"session_id": "s1", "hook_event_name": event, "event": event, "cwd": str(cwd or self.root)} | members
+        told = {
+            "session_id": "s1",
+            "hook_event_name": event,
+            "event": event,
+            "cwd": str(cwd or self.root),
+            **members,
+            **also,
+        }
         self.capfd.readouterr()
         reads, writes = os.pipe()
         os.write(writes, json.dumps(told).encode())

@@ -170,7 +170,8 @@ class Step:
     `paths` are the files that it names, as it named them, and `roots` the directories that these may begin in where it
     does not say in which one it is; `whole` says that any file may be another now, `ends` that a turn is over, `over`
     that the session is, `asks` that a tool is about to run, which can still be refused; `command` is what a shell was
-    told, and `place` where, if that is said. `kind` is the class of the tool that is called.
+    told, and `place` where, if that is said. `kind` is the class of the tool that is called, and `named` are all files
+    that its input names, whatever it makes of them.
     """
 
     __slots__ = (
@@ -180,6 +181,7 @@ class Step:
         "ends",
         "event",
         "kind",
+        "named",
         "over",
         "paths",
         "place",
@@ -193,6 +195,7 @@ class Step:
         self.event, self.cwd, self.session = event, cwd, session
         self.paths: list[str] = []
         self.roots: list[str] = []
+        self.named: list[str] = []
         self.command = self.place = self.kind = self.tool = ""
         self.whole = self.ends = self.over = self.asks = False
 
@@ -245,8 +248,9 @@ def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
     step.tool = said.get(names.tool, "")
     if names.own:
         step.paths = _own_paths(names, said)
-    elif class_ == "edit":
-        step.paths = _edited(names.given, said)
+    elif class_ in ("edit", "mcp"):
+        paths, step.named = _edited(names.given, said)
+        step.paths = paths if class_ == "edit" else []
     unknown = "other" if names.own else "edit" if names.whole else ""
     step.whole = class_ in ("shell", "mcp") or (class_ == unknown and not step.paths)
     if step.whole:
@@ -256,17 +260,20 @@ def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
             step.place = next(filter(None, told), "")
 
 
-def _edited(given: str, said: dict[str, str]) -> list[str]:
-    """Returns the files that the input of an edit names: one, or several, or those of a patch."""
-    named = [said[name] for name in (f"{given}.{each}" for each in _NAMED) if said.get(name)][:1]
-    named = named or _strings_of([f"{given}.{each}" for each in _SEVERAL], said)
+def _edited(given: str, said: dict[str, str]) -> tuple[list[str], list[str]]:
+    """Returns the files that the input of an edit names: one, or several, or those of a patch; and all of them."""
+    named = [said[name] for name in (f"{given}.{each}" for each in _NAMED) if said.get(name)]
+    several = _strings_of([f"{given}.{each}" for each in _SEVERAL], said)
     texts = [said.get(name, "") for name in (*(f"{given}.{each}" for each in _PATCHED), given)]
-    return named or [path for text in texts for path in patched_paths(text)]
+    patched = [path for text in texts for path in patched_paths(text)]
+    return named[:1] or several or patched, [*named, *several, *patched]
 
 
 def _command(given: str, said: dict[str, str]) -> str:
+    """Returns what a shell is told; all of it, if it is told under several names."""
     words = _strings_of([f"{given}.command"], said)
-    return said.get(f"{given}.command", "") or said.get(f"{given}.cmd", "") or _shell_text(words) or said.get(given, "")
+    told = (said.get(f"{given}.command", ""), said.get(f"{given}.cmd", ""), _shell_text(words))
+    return "\n".join(dict.fromkeys(filter(None, told))) or said.get(given, "")
 
 
 def _shell_text(words: list[str]) -> str:

@@ -34,8 +34,13 @@ if TYPE_CHECKING:
 
 ACTS = ("edit", "shell", "mcp")
 """The classes of tools that change something."""
+WRITES = (
+    *("append", "copy", "create", "delete", "edit", "insert", "mkdir", "move", "patch", "put", "remove", "rename"),
+    *("replace", "save", "update", "write"),
+)
+"""Words in the name of a tool of MCP that writes the files which its input names; what others write, nobody tells."""
 _OWN, _SPOOL = b"/pog", b"/pog/spool"
-FOREIGN = ("PowerShell",)
+FOREIGN = ("PowerShell", "powershell")
 """Shells that speak another language than the one that is read."""
 
 
@@ -65,15 +70,25 @@ def _judge(place: sighting.Place, path: bytes, step: Step, cwd: bytes, now: int)
             return refusal
     if step.kind == "edit" and not step.paths and contract.on_paths:
         return Refusal(UNREAD, "which files it edits is not told")
-    if len(step.paths) >= MOST and contract.on_paths:
+    paths = _written(step)
+    if len(paths) >= MOST and contract.on_paths:
         return Refusal(UNREAD, "it names more files at once than are looked at")
-    named = [each for spelled in step.paths for each in resolving([spelled])]
+    named = [each for spelled in paths for each in resolving([spelled])]
     return judge_paths(contract, named) or (_judge_shell(contract, step, resolving) if is_shell else None)
+
+
+def _written(step: Step) -> list[str]:
+    """Returns the files that a step writes, by all that its input names."""
+    words = step.tool.lower() if step.kind == "mcp" else ""
+    writes = step.kind == "edit" or any(word in words for word in WRITES)
+    return list(dict.fromkeys([*step.paths, *(step.named if writes else ())]))
 
 
 def _judge_shell(contract: Contract, step: Step, resolving: "_Resolving") -> Refusal | None:
     if step.tool in FOREIGN and (contract.on_paths or contract.on_commands):
         return Refusal(UNREAD, f"the language of '{step.tool}' is not read")
+    if not step.command and (contract.on_paths or contract.on_commands):
+        return Refusal(UNREAD, "what the shell is to do is not told")
     return judge_command(contract, step.command, resolving)
 
 

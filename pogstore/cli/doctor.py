@@ -14,7 +14,7 @@ from pogstore.cli._installed import Hooks, installed
 from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import counted, echo, echo_json, safe, table, tell, when
 from pogstore.store.refs import PRIVATE, TRACKING
-from pogstore.work import githooks, setup, spool, spooled
+from pogstore.work import githooks, policies, setup, spool, spooled
 from pogstore.work.leaving import SHELF
 
 STALE = 86_400
@@ -110,7 +110,8 @@ def _spool(env: Env) -> Check:
         return Check(
             "spool", "wrong", f"{closed} cannot be written to", "nothing is recorded in a read-only repository"
         )
-    if spool.settings(os.fsencode(place)) != setup.settings(env.store):
+    known = spool.settings(os.fsencode(place)), spool.requires_task(os.fsencode(place))
+    if known != (setup.settings(env.store), policies.requires_task(env.store)):
         return Check("spool", "wrong", "hooks do not know of changed settings", "run 'git pog init' again")
     return Check("spool", "ok", f"pending: {_draining.pending(env.store)}")
 

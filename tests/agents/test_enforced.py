@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from pogstore.agents import judging
+from pogstore.agents.dialect import DIALECTS
+from pogstore.agents.refusal import REFUSALS
 from pogstore.model import Budget, Definition, OddPath, Stepped, TaskId
 from pogstore.work import acts, claims, compiled, contracts, policies, setup, tasks
 from tests.agents.test_hook import LIGHT, in_a_process
@@ -381,6 +383,69 @@ def test_any_agent_is_told_in_the_words_of_the_contract(free: Asking) -> None:
     assert answer["reason"].startswith("pogstore (path): 'README' is outside the scope")
     assert generic(free, "read", "README") == ""
     assert generic(free, "other", "README") != "", "what names files writes them"
+
+
+def asked(agent: Asking, name: str, tool: str, given: dict[str, Any]) -> str:
+    """Asks as an agent does, in its own words; returns what it is told."""
+    names = DIALECTS[name]
+    told: dict[str, Any] = {
+        names.event: names.steps[0], names.cwd: str(agent.root), names.session: "s", names.tool: tool,
+        names.given: given, "tool_use_id": f"{agent.calls}", "callID": f"{agent.calls}",
+    }  # fmt: skip
+    return agent.say(names.steps[0], agent=name, also=told)
+
+
+@pytest.mark.parametrize("name", [name for name in DIALECTS if name != "generic"])
+def test_every_agent_is_denied_in_its_own_words(free: Asking, name: str) -> None:
+    free.bind(scope=SCOPE)
+    of_tool = DIALECTS[name].of_tool
+    edit, shell = (next(tool for tool, class_ in of_tool.items() if class_ == wanted) for wanted in ("edit", "shell"))
+    assert asked(free, name, edit, {"file_path": "src/a.py"}) == ""
+    assert asked(free, name, shell, {"command": "echo x > src/a.py"}) == ""
+    for tool, given in (
+        (edit, {"file_path": "README"}),
+        (shell, {"command": "rm README"}),
+        (shell, {"cmd": "rm README"}),
+    ):
+        said = asked(free, name, tool, given)
+        assert said == REFUSALS[name](f"pogstore (path): {json.loads(said_of(said))}")[0].decode()
+    assert [each.rule for each in free.refused()] == ["path"] * 3
+
+
+def said_of(answer: str) -> str:
+    """Returns the reason in any agent's answer, as JSON, without what every reason begins with."""
+    found = next(value for value in strings(json.loads(answer)) if value.startswith("pogstore (path): "))
+    return json.dumps(found.removeprefix("pogstore (path): "))
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from strings(each)
+    elif isinstance(value, str):
+        yield value
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "denied"),
+    [
+        ("mcp__files__write_file", {"path": "README", "content": "x"}, True),
+        ("mcp__files__write_file", {"path": "src/a.py", "content": "x"}, False),
+        ("mcp__files__move_file", {"paths": ["src/a.py", "README"]}, True),
+        ("mcp__files__read_file", {"path": "README"}, False),
+        ("mcp__search__query", {"query": "rm -rf /"}, False),
+        ("Edit", {"file_path": "src/a.py", "path": "README"}, True),
+        ("Edit", {"file_path": "src/a.py", "patch": "*** Begin Patch\n*** Delete File: README\n*** End Patch"}, True),
+        ("Edit", {}, True),
+        ("Bash", {}, True),
+        ("Bash", {"command": "ls", "cmd": "rm README"}, True),
+        ("PowerShell", {"command": "Remove-Item README"}, True),
+    ],
+)
+def test_all_that_a_call_names_is_judged(free: Asking, tool: str, given: dict[str, Any], denied: bool) -> None:
+    """A model may add what an agent passes on unseen; the first name is not the only one that counts."""
+    free.bind(scope=SCOPE)
+    assert (free.ask(tool, given) is not None) is denied
 
 
 def test_the_words_of_a_command_are_words_and_no_text(free: Asking) -> None:
