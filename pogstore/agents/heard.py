@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pogstore import codec, redact
 from pogstore.draft import DraftChange, session_task_id
+from pogstore.interop.claude_code import DEEPEST, TOO_DEEP
 from pogstore.interop.claude_edits import Edit
 from pogstore.model import TaskId, Usage
 from pogstore.work.spooled_record import Record
@@ -146,12 +147,27 @@ def is_over(begin: Heard, at: Heard) -> bool:
 
 
 def decoded(payload: bytes) -> dict[str, object]:
-    """Returns a payload, in which some agents leave control characters as they are (case PC-135); empty for no JSON."""
+    """Returns a payload, in which some agents leave control characters as they are (case PC-135); empty for no JSON.
+
+    What is nested deeper than anything that means something is left out: nobody behind here is to stumble over it.
+    """
     try:
         said = json.loads(payload.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
         return {}
+    if payload.count(b"[") + payload.count(b"{") > DEEPEST:
+        said = _shallow(said, DEEPEST)
     return said if isinstance(said, dict) else {}
+
+
+def _shallow(value: object, left: int) -> object:
+    if not isinstance(value, dict | list):
+        return value
+    if not left:
+        return TOO_DEEP
+    if isinstance(value, dict):
+        return {name: _shallow(each, left - 1) for name, each in value.items()}
+    return [_shallow(each, left - 1) for each in value]
 
 
 def name(value: object) -> str | None:

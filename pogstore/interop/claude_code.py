@@ -26,6 +26,9 @@ from pogstore.model import Actor, Definition, OddPath, Source
 
 LONGEST_TEXT = 64 * 1024
 """How many characters of one text of a tool's input or output are kept."""
+DEEPEST = 100
+"""How deep values in a tool's input are nested that are kept (case UC-70)."""
+TOO_DEEP = "[nested too deeply; omitted]"
 LONGEST_TITLE = 80
 MOST_DURING = 16
 """How many calls an observed change names at most."""
@@ -332,13 +335,17 @@ def _version(content: str | None) -> FileVersion | None:
     return None if content is None else FileVersion(mode="100644", data=content.encode())
 
 
-def bounded_value(value: object) -> object:
-    """Returns a JSON value with its strings cut as `bounded` does."""
+def bounded_value(value: object, left: int = DEEPEST) -> object:
+    """Returns a JSON value with its strings cut as `bounded` does, and without what is nested deeper than `DEEPEST`."""
     if isinstance(value, str):
         return bounded(value)
+    if not isinstance(value, dict | list):
+        return value
+    if not left:
+        return TOO_DEEP
     if isinstance(value, dict):
-        return {name: bounded_value(each) for name, each in value.items()}
-    return [bounded_value(each) for each in value] if isinstance(value, list) else value
+        return {name: bounded_value(each, left - 1) for name, each in value.items()}
+    return [bounded_value(each, left - 1) for each in value]
 
 
 def bounded(text: str) -> str:

@@ -19,6 +19,8 @@ TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 """The tools that write the one file they name."""
 BODIES = frozenset(("old_string", "new_string", "content", "edits", "new_source"))
 """The fields of their inputs that hold contents of files."""
+MOST_EDITS = 10_000
+"""Replacements of one call: each of them goes through the whole file (case T13)."""
 REMEMBERED = 8
 """How many contents of one path are kept to find what a sub-agent edited."""
 
@@ -124,8 +126,9 @@ def _replacements(tool: str, given: Mapping[str, object], told: Outcome) -> tupl
 
 
 def replacements_of(edits: object) -> tuple[Replacement, ...]:
-    """Returns the replacements in a list of edits; none if one of them cannot be read."""
-    found = [_replacement(edit) for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+    """Returns the replacements in a list of edits; none if one of them cannot be read, or if nobody edits so much."""
+    known = edits if isinstance(edits, list) and len(edits) <= MOST_EDITS else []
+    found = [_replacement(edit) for edit in known if isinstance(edit, dict)]
     return tuple(each for each in found if each) if all(found) else ()
 
 

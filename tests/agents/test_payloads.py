@@ -119,3 +119,17 @@ def test_a_call_id_with_a_newline_is_one_id() -> None:
     for agent in AGENTS:
         found = heard(agent, DIALECTS[agent].steps[0], {DIALECTS[agent].tool: "x", "tool_use_id": "call_1\nctc_1"})
         assert found.call_id in ("call_1\nctc_1", None)
+
+
+@pytest.mark.parametrize("depth", [90, 480, 900, 970, 100_000])
+@pytest.mark.parametrize("agent", READERS)
+def test_what_is_nested_too_deeply_is_left_out(agent: str, depth: int) -> None:
+    """Case UC-70: one payload must not keep all others from being stored."""
+    names = DIALECTS[agent]
+    deep = "[" * depth + "]" * depth
+    payload = (
+        f'{{"{names.tool}": "x", "{names.given}": {{"a": {deep}}}, "tool_response": {{"b": {deep}}}, "c": {deep}}}'
+    )
+    found = heard(agent, names.steps[1], payload.encode())
+    told(found)
+    assert found.call

@@ -69,6 +69,10 @@ def test_what_is_no_patch_does_nothing(text: str) -> None:
         ("a\n", [Hunk("g", ("a",), ("B",))], None),
         ("a\n", [], None),
         ("", [Hunk(None, (), ("x",))], "x\n"),
+        ("a\n", [Hunk(None, ("a",), ())], ""),
+        ("\n\n\n", [Hunk(None, ("", ""), ("x",)), Hunk(None, ("",), ("y",))], "x\ny\n"),
+        ("a\nb\na\nb\n", [Hunk(None, ("a", "b"), ("1",)), Hunk(None, ("a", "b"), ("2",))], "1\n2\n"),
+        ("f\nx\n", [Hunk("x", ("x",), ("y",))], None),
     ],
 )
 def test_hunks_are_applied_one_behind_the_other_or_not_at_all(text: str, hunks: list[Hunk], made: str | None) -> None:
@@ -91,3 +95,13 @@ def test_what_was_changed_in_a_file_is_found_again(
     )
     (patched,) = parse(patch)
     assert patched.applied(before) == after
+
+
+def test_the_cost_is_linear() -> None:
+    """Case T13: a patch may be anybody's. A quadratic search would take hours here."""
+    text = "\n" * 1_000_000
+    assert applied(text, [Hunk(None, ("",) * 300_000 + ("x",), ())]) is None
+    many = [Hunk(None, ("",), ("x",))] * 100_000
+    found = applied(text, many)
+    assert found is not None
+    assert found.count("x") == 100_000
