@@ -146,7 +146,8 @@ class Fold:
         maker = self._hook_of(tree, end) if found.changes or found.odd else None
         if maker is not None:
             self._observe(first, end, f"{key}/end", found, [end.call_id], maker)
-            return Step(begin, end, coverage=found.coverage, reason=found.reason)
+            lacks = found.reason if found.coverage == "partial" else None
+            return Step(begin, end, coverage="partial" if lacks else "exact", reason=lacks)
         if not tree.shell_owns:
             self._observe(first, end, f"{key}/end", found, [end.call_id])
             return Step(begin, end, coverage=found.coverage, reason=found.reason)

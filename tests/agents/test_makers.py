@@ -81,7 +81,9 @@ def test_what_a_git_hook_formats_is_the_hook_s(store: Store, repo: Repo, stages:
     assert (observed.actor.type, observed.actor.name, observed.during) == ("tool", "git hook pre-commit", (call,))
     assert sides(store, observed) == [("src.txt", b"a   b\n", b"a b\n")]
     commit = next(event for event in found if isinstance(event, Stepped) and event.call_id == call)
-    assert commit.changes == ()
+    assert (commit.changes, commit.coverage, commit.coverage_reason) == ((), "exact", None)
+    owners = {line.text: line.owner for line in blame(store, b"src.txt", strict=True).lines}
+    assert set(owners.values()) <= {"observed", "commit"}, "the formatter's if that is asked for"
 
 
 def test_what_a_shell_may_have_changed_itself_stays_the_shell_s(store: Store, repo: Repo) -> None:
