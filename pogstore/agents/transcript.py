@@ -26,7 +26,7 @@ HEAD = 1 << 16
 WHOLE = 16 << 20
 """So many bytes of one that is a single object; of a longer one nothing is known."""
 _SUFFIX = ".jsonl"
-_SUFFIXES = (_SUFFIX, ".json")
+_OBJECT = ".json"
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MODEL = re.compile(r"[A-Za-z0-9][\w.:/@+\[\]-]{0,199}", re.ASCII)
 _AGENT_ID = re.compile(r"[A-Za-z0-9][\w-]{0,99}", re.ASCII)
@@ -90,8 +90,8 @@ class Transcripts:
 
     def _read(self, path: str, agent: str) -> _Known:
         if path not in self._known:
-            is_whole = agent == gemini.AGENT and not path.endswith(_SUFFIX)
-            data = _read(path, WHOLE, at_end=False) if is_whole else _read(path, TAIL, at_end=True)
+            is_whole = agent == gemini.AGENT and path.endswith(_OBJECT)
+            data = _read(path, WHOLE, at_end=False, suffix=_OBJECT) if is_whole else _read(path, TAIL, at_end=True)
             self._known[path] = _spoken(data) if agent == gemini.AGENT else _models(data)
         return self._known[path]
 
@@ -124,9 +124,9 @@ def _files(transcript: str, agent_id: str | None) -> list[str]:
     return [transcript, str(Path(transcript.removesuffix(_SUFFIX)) / "subagents" / f"agent-{agent_id}{_SUFFIX}")]
 
 
-def _read(path: str, limit: int, *, at_end: bool) -> bytes:
+def _read(path: str, limit: int, *, at_end: bool, suffix: str = _SUFFIX) -> bytes:
     """Returns the beginning or the end of a transcript in whole lines; nothing of what is none."""
-    if not (path.startswith("/") and path.endswith(_SUFFIXES)):
+    if not (path.startswith("/") and path.endswith(suffix)):
         return b""
     try:
         file = os.open(path, _FLAGS)

@@ -111,9 +111,11 @@ def test_what_is_no_transcript_of_ours_is_not_read(tmp_path: Path, monkeypatch: 
     (tmp_path / "link.jsonl").symlink_to(real)
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "named.txt").write_text(LINE)
+    (tmp_path / "object.json").write_text(LINE)
     os.mkfifo(tmp_path / "fifo.jsonl")
     (tmp_path / "device.jsonl").symlink_to("/dev/zero")
-    names = ["link.jsonl", "folder.jsonl", "named.txt", "fifo.jsonl", "device.jsonl", "absent.jsonl", "a\0b.jsonl"]
+    names = ["link.jsonl", "folder.jsonl", "named.txt", "object.json", "fifo.jsonl", "device.jsonl", "absent.jsonl"]
+    names += ["a\0b.jsonl"]
     paths = [str(tmp_path / name) for name in names]
     for path in [*paths, "/etc/shadow", "/etc/passwd", "real.jsonl", "", "/", "\ud800.jsonl", "/\ud800.jsonl"]:
         assert model(path, 9, "t1") is None, path
