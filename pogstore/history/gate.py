@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pogstore import policy, state
 from pogstore.history.blame import Blame, BlamedLine, blame
+from pogstore.history.led import led_by
 from pogstore.history.ranges import Range, RangeFile, blame_range
 from pogstore.history.required import Approvals, Check, approvals_of, checks_of
 from pogstore.model import EventId, Oid, Opaque, TaskId
@@ -99,6 +100,7 @@ def _judged(
     problems = [problem for file in files for problem in judging.file(file)]
     tasks = tuple(judging.tasks())
     problems += [problem for gated in tasks for problem in judging.task(gated)]
+    problems += judging.others()
     return Gate(base, tip, len(files), judging.covered, judging.uncovered, tasks, tuple(problems))
 
 
@@ -109,6 +111,7 @@ class _Judging:
         self._store, self._asked, self._strict, self._ran = store, asked, strict, ran
         self._contracts: dict[TaskId, Contract] = {}
         self._lines: dict[TaskId, int] = {}
+        self._led: dict[TaskId, set[EventId]] = {}
         self.covered = self.uncovered = 0
 
     def file(self, file: RangeFile) -> Iterator[Problem]:
@@ -119,6 +122,10 @@ class _Judging:
             owners.setdefault(_task_of(line), []).append(line.number)
         if not file.lines:
             owners = {task: [] for task in self._tasks_on(file.diff)} or {None: []}
+        for at, sealed in enumerate(led_by(self._store, file.diff)):
+            self._led.setdefault(sealed.event.task, set()).add(sealed.event_id)
+            if at == 0:  # what the range brings is its work, also where all lines are older
+                owners.setdefault(sealed.event.task, [])
         for task, numbers in owners.items():
             places = _ranges(numbers)
             if task is None:
@@ -167,6 +174,14 @@ class _Judging:
                 yield Problem(CHECK, f"'{check.command}' {check.said}", task=task)
         if self._asked.require_task and not state.fold(self._store.events(task)).claimants:
             yield Problem(UNCLAIMED, "nobody has claimed the task", task=task)
+        yield from self._broken(task)
+
+    def others(self) -> Iterator[Problem]:
+        """Yields the steps beyond limits of tasks that no line comes from, but on the way to what the range brings."""
+        for task in sorted(self._led.keys() - self._lines.keys()):
+            yield from (each for each in self._broken(task) if each.event in self._led[task])
+
+    def _broken(self, task: TaskId) -> Iterator[Problem]:
         for found in bounded.broken(self._store, task):
             yield Problem(STEP, f"{found.refusal.rule}: {found.refusal.reason}", task=task, event=found.sealed.event_id)
 

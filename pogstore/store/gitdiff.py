@@ -27,7 +27,7 @@ class FileDiff(NamedTuple):
     """A file that differs: `text`, `binary`, `link`, `submodule` or `deleted`, and the former name of a renamed one.
 
     `added` are line numbers of the new side, from 1; `removed` counts lines of the old side. Only text has them, and
-    what was deleted has removed ones.
+    what was deleted has removed ones. `before` and `after` name what both sides hold, nothing where there is no file.
     """
 
     path: bytes
@@ -35,6 +35,18 @@ class FileDiff(NamedTuple):
     what: str
     added: tuple[range, ...]
     removed: int
+    before: Oid | None = None
+    after: Oid | None = None
+
+
+class _Entry(NamedTuple):
+    """A file in git's raw format."""
+
+    modes: tuple[bytes, bytes]
+    oids: tuple[Oid | None, Oid | None]
+    status: bytes
+    path: bytes
+    former: bytes | None
 
 
 class _Section(NamedTuple):
@@ -84,11 +96,11 @@ def _parse(output: IO[bytes]) -> Iterator[FileDiff]:
             break
     names, _, first = bytes(head).partition(_END)
     sections = _sections(_chain_first(first, output))
-    for modes, status, path, former in _files(names):
+    for entry in _files(names):
         section = next(sections, _Section(False, [], 0))
-        if status == b"T":  # one file goes and another comes, each with a patch
+        if entry.status == b"T":  # one file goes and another comes, each with a patch
             section = next(sections, section)._replace(removed=section.removed)
-        yield _file_diff(modes, status, path, former, section)
+        yield _file_diff(entry, section)
 
 
 def _chain_first(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
@@ -96,16 +108,21 @@ def _chain_first(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _files(raw: bytes) -> Iterator[tuple[tuple[bytes, bytes], bytes, bytes, bytes | None]]:
-    """Yields modes, status, path and former path of each file in git's raw format."""
+def _files(raw: bytes) -> Iterator[_Entry]:
+    """Yields each file in git's raw format."""
     fields = iter(raw.split(b"\0"))
     for field in fields:
         if not field.startswith(b":"):
             continue
-        old_mode, new_mode, _, _, status = field[1:].split(b" ")
+        old_mode, new_mode, old, new, status = field[1:].split(b" ")
         path = next(fields)
         former = path if status[:1] in b"RC" else None
-        yield (old_mode, new_mode), status[:1], path if former is None else next(fields), former
+        path = path if former is None else next(fields)
+        yield _Entry((old_mode, new_mode), (_oid(old), _oid(new)), status[:1], path, former)
+
+
+def _oid(spelled: bytes) -> Oid | None:
+    return Oid(spelled.decode("ascii")) if spelled.strip(b"0") else None
 
 
 def _sections(lines: Iterable[bytes]) -> Iterator[_Section]:
@@ -130,14 +147,12 @@ def _sections(lines: Iterable[bytes]) -> Iterator[_Section]:
         yield found
 
 
-def _file_diff(
-    modes: tuple[bytes, bytes], status: bytes, path: bytes, former: bytes | None, section: _Section
-) -> FileDiff:
-    deleted = status == b"D"
+def _file_diff(entry: _Entry, section: _Section) -> FileDiff:
+    modes, deleted = entry.modes, entry.status == b"D"
     what = _WHAT.get(modes[0] if deleted else modes[1], "binary" if section.binary else "text")
     added = tuple(lines for lines in section.added if lines) if what == "text" and not deleted else ()
     removed = section.removed if modes[0] not in _WHAT else 0
-    return FileDiff(path, former, "deleted" if deleted else what, added, removed)
+    return FileDiff(entry.path, entry.former, "deleted" if deleted else what, added, removed, *entry.oids)
 
 
 def files_at(git: Git, commit: Oid) -> set[bytes]:

@@ -1,5 +1,6 @@
 """What the gate finds: lines outside of the scope of their task, lines that nobody recorded, approvals, checks."""
 
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from pogstore.history.gate import Gate, gate_range, gate_staged
 from pogstore.history.ranges import Range
 from pogstore.history.required import approvals_of
-from pogstore.model import Actor, Budget, Definition, Globs, Person
+from pogstore.model import Actor, Budget, Definition, Globs, Person, TaskId
 from pogstore.store.store import open_store
 from pogstore.work import claims, tasks
 from tests.builders_contracts import AGENT, PERSON, TASK, Asking, asking, scope
@@ -88,6 +89,63 @@ def test_a_file_that_a_task_took_away_is_judged_too(agent: Asking, repo: Repo) -
     agent.drained()
     repo.commit(message="work")
     assert gate_range(agent.store, ALL, strict=True).ok is False
+
+
+def checked_out(agent: Asking, revision: str) -> None:
+    """An agent's command brings a file back to an older version."""
+    call: dict[str, object] = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "make older"},
+        "tool_use_id": f"older-{revision}",
+    }
+    agent.say("PreToolUse", also=call)
+    subprocess.run(["git", "checkout", "-q", revision, "--", "a.key"], cwd=agent.root, check=True)
+    agent.say("PostToolUse", also=call)
+    agent.drained()
+
+
+@pytest.fixture
+def older(agent: Asking, repo: Repo) -> Asking:
+    """A file that is denied is brought back to what an older commit has: no line of it is the task's."""
+    with pytest.MonkeyPatch.context() as early:
+        for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):
+            early.setenv(name, f"{STARTED // SECOND} +0000")
+        first = repo.commit({"a.key": "K\n"}, "one")
+        repo.commit({"a.key": "K2\n"}, "two")
+    repo.git("tag", "--force", "base")
+    agent.bind(scope=scope(deny=("*.key",)))
+    checked_out(agent, first)
+    return agent
+
+
+def test_a_file_that_was_brought_back_is_of_who_brought_it_back(older: Asking, repo: Repo) -> None:
+    """The older version's lines are other people's; the change of the file is not."""
+    repo.git("add", "--all")
+    staged = gate_staged(older.store)
+    repo.commit(message="work")
+    for found in (staged, gate_range(older.store, ALL)):
+        assert problems(found) == [("path", "a.key", []), ("step", None, [])]
+        assert [(gated.task, gated.lines) for gated in found.tasks] == [(TASK, 0)]
+        assert (found.covered, found.uncovered) == (0, 1)
+
+
+def test_a_step_on_the_way_to_what_a_range_brings_is_judged(older: Asking, repo: Repo) -> None:
+    other = TaskId("0198a1b2-c3d4-7e5f-8a9b-aaaaaaaaaaaa")
+    older.bind(other)
+    older.write("a.key", "K\nmore = words(1)\n")
+    older.drained()
+    repo.commit(message="work")
+    found = gate_range(older.store, ALL)
+    assert [(each.rule, each.task) for each in found.problems] == [("step", TASK)]
+    assert [gated.task for gated in found.tasks] == [other]
+
+
+def test_what_came_before_a_range_is_not_judged_again(older: Asking, repo: Repo) -> None:
+    """What was let through once is no fault of whoever changes the file next."""
+    repo.commit(message="let through")
+    repo.git("tag", "--force", "base")
+    repo.commit({"a.key": "K3\n"}, "by hand")
+    assert gate_range(older.store, ALL).ok
 
 
 def test_approvals_are_those_of_people_who_did_not_work_on_it(agent: Asking, repo: Repo) -> None:
