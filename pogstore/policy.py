@@ -4,8 +4,10 @@ A contract is several limits that hold together: what one of them forbids is for
 clock and no disk. Lies on the path of a hook where a contract was compiled, so that it takes no module but our own.
 """
 
-from pogstore.globs import glob, matches, may_hold
-from pogstore.shell.programs import Doings, Run, git_verb, understand
+from pogstore.commands import allows, denies
+from pogstore.globs import matches, may_hold
+from pogstore.shell.gitwords import git_verb, odd_setting
+from pogstore.shell.programs import Doings, Run, understand
 from pogstore.shell.words import Word
 
 TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
@@ -21,8 +23,8 @@ RULES = (PATH, COMMAND, UNREAD, ENVIRONMENT, LIMITS, BUDGET, NO_TASK, CLAIM_LOST
 """The rules that an answer names."""
 
 BUILTINS = frozenset((
-    *(":", "[", "cd", "declare", "echo", "exit", "export", "false", "local", "printf", "pwd", "readonly", "return"),
-    *("test", "true", "typeset", "wait"),
+    *(":", "[", "[[", "cd", "declare", "echo", "exit", "export", "false", "local", "printf", "pwd", "readonly"),
+    *("return", "test", "true", "typeset", "wait"),
 ))  # fmt: skip
 """What a shell does itself, which starts no program and writes no file: it needs no permission."""
 HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))
@@ -39,11 +41,30 @@ OWN_VERBS = frozenset((
     *("verify", "version", "why"),
 ))  # fmt: skip
 """The verbs of `git pog` that an agent may use under a contract: none of them can change what holds for it."""
-_READS_CONFIG = frozenset(("get", "list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l"))
+_READS_CONFIG = frozenset(("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l"))
+_WRITES_CONFIG = frozenset(("--add", "--edit", "-e", "--replace-all", "--unset", "--unset-all", "--rename-section"))
+_SCOPES = frozenset(
+    ("--local", "--global", "--system", "--worktree", "--show-origin", "--show-scope", "--type", "--bool")
+)
+_ONLY_LOOKS = frozenset(("--json", "--staged", "--summary", "-h", "--help"))
+"""Options of `next` and `gate` with which they only look."""
+_READERS = frozenset(("cat", "echo", "grep", "head", "less", "ls", "printf", "rg", "tail", "test", "wc", "[", "git"))
+_READS_REFS = frozenset((
+    *("blame", "cat-file", "commit", "diff", "for-each-ref", "grep", "log", "ls-files", "ls-remote", "ls-tree", "pog"),
+    *("rev-list", "rev-parse", "shortlog", "show", "show-ref"),
+))  # fmt: skip
+"""What may be told of the records that we keep, since it only reads."""
 _CHANGES_PROGRAMS = (
     *("BASH_ENV", "CDPATH", "EDITOR", "ENV", "IFS", "LESSOPEN", "PAGER", "PATH", "PERL5LIB", "PERL5OPT", "PS4"),
     *("RUBYOPT", "SHELLOPTS", "VISUAL", "BASHOPTS", "JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "POSIXLY_CORRECT"),
+    *("GOFLAGS", "MAKEFILES", "MAKEFLAGS", "PROMPT_COMMAND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "RUSTC_WRAPPER"),
 )
+_TAME = ("GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUNBUFFERED")
+_TAME_BY_PREFIX = ("GIT_AUTHOR_", "GIT_COMMITTER_")
+_TAME_VALUES = {
+    **dict.fromkeys(("PAGER", "GIT_PAGER"), ("cat",)),
+    **dict.fromkeys(("EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR"), ("true", ":")),
+}
 _CHANGES_BY_PREFIX = ("BASH_FUNC", "DYLD_", "GIT_", "LD_", "PYTHON")
 
 
@@ -186,16 +207,22 @@ def judge_command(contract: Contract, text: str, resolve: "Resolve") -> Refusal 
     """
     doings = understand(text)
     for run in doings.runs:
-        refusal = _judge_own(contract, run) or _judge_run(contract, run)
+        refusal = _judge_own(contract, run) or _judge_run(contract, run) or _judge_setting(contract, run)
         if refusal is not None:
             return refusal
     narrow = contract.on_commands or contract.on_paths
-    for name in doings.assigned:
-        if name.startswith("POG_") or (narrow and (name in _CHANGES_PROGRAMS or name.startswith(_CHANGES_BY_PREFIX))):
+    for name, _, value in (each.partition("=") for each in doings.assigned):
+        if name.startswith("POG_") or (narrow and _changes_programs(name, value)):
             return Refusal(ENVIRONMENT, f"'{name}' may not be set: it changes what programs do")
     if doings.fault and narrow:
         return Refusal(UNREAD, f"the command is not understood: {doings.fault}")
     return _judge_writes(contract, doings, resolve)
+
+
+def _changes_programs(name: str, value: str) -> bool:
+    if name in _TAME or name.startswith(_TAME_BY_PREFIX) or value in _TAME_VALUES.get(name, ()):
+        return False
+    return name in _CHANGES_PROGRAMS or name.startswith(_CHANGES_BY_PREFIX)
 
 
 def _judge_writes(contract: Contract, doings: Doings, resolve: "Resolve") -> Refusal | None:
@@ -204,7 +231,8 @@ def _judge_writes(contract: Contract, doings: Doings, resolve: "Resolve") -> Ref
         if word.known and word.text in HARMLESS:
             continue
         if contract.on_paths and not (word.known and write.wheres and _is_plain(word, contract)):
-            return Refusal(UNREAD, f"which file is written to, the shell alone knows: '{word.text}'")
+            told = f", the shell alone knows: '{word.text}'" if word.text else " is not told by what it is called with"
+            return Refusal(UNREAD, f"which file is written to{told}")
         for where in write.wheres if word.known else ():
             paths = list(resolve([*(each.text for each in where), word.text]))
             refusal = judge_paths(contract, paths) or (_judge_whole(contract, paths) if write.whole else None)
@@ -237,11 +265,11 @@ def _judge_run(contract: Contract, run: Run) -> Refusal | None:
             continue
         shown = " ".join(word.text if word.known else "…" for word in run.words)
         for pattern in limits.command_deny:
-            if runs(pattern, run.words, strict=False):
+            if denies(pattern, run.words):
                 return Refusal(COMMAND, f"'{_short(shown)}' may not be run: {limits.source} denies '{pattern}'")
         if limits.command_allow is None or run.words[0].text in BUILTINS or _is_own(run):
             continue
-        if not any(runs(pattern, run.words, strict=True) for pattern in limits.command_allow):
+        if not any(allows(pattern, run.words) for pattern in limits.command_allow):
             reason = f"'{_short(shown)}' is not among the commands of {limits.source}: {_only(limits.command_allow)}"
             return Refusal(COMMAND, reason)
     return None
@@ -260,13 +288,10 @@ def _judge_own(contract: Contract, run: Run) -> Refusal | None:
     """Judges commands by which an agent could change its own limits."""
     words = [word.text if word.known else "" for word in run.words]
     name = words[0].rpartition("/")[2]
-    if any("refs/pog" in word or "pog/contracts" in word for word in words):
+    if name not in _READERS and any(_is_kept_here(word) for word in words):
         return Refusal(LIMITS, "the records of pogstore are changed by its own commands alone")
     if name == "git":
-        verb, rest, _ = git_verb(run.words[1:])
-        if verb == "config" and len(rest) > 1 and not any(word.text in _READS_CONFIG for word in rest):
-            return Refusal(LIMITS, "git's configuration holds what limits agents")
-        return _judge_verb(contract, rest) if verb == "pog" else None
+        return _judge_git(contract, run.words[1:])
     if name == "git-pog":
         return _judge_verb(contract, run.words[1:])
     if name.startswith("python") and "pogstore" in words:
@@ -274,51 +299,53 @@ def _judge_own(contract: Contract, run: Run) -> Refusal | None:
     return None
 
 
+def _is_kept_here(word: str) -> bool:
+    return "refs/pog" in word or "pog/contracts" in word
+
+
+def _judge_git(contract: Contract, given: "Sequence[Word]") -> Refusal | None:
+    verb, rest, _ = git_verb(list(given))
+    texts = [word.text if word.known else "" for word in rest]
+    if verb not in _READS_REFS and any(_is_kept_here(text) for text in texts):
+        return Refusal(LIMITS, "the records of pogstore are changed by its own commands alone")
+    if verb == "update-ref" and ("--stdin" in texts or not all(texts)):
+        return Refusal(LIMITS, "which refs are changed is not told")
+    if verb in ("fetch", "pull", "push") and any(_may_be_kept(text) for text in texts):
+        return Refusal(LIMITS, "the records of pogstore are exchanged by its own commands alone")
+    if verb == "config" and not _reads_config(texts):
+        return Refusal(LIMITS, "git's configuration holds what limits agents")
+    return _judge_verb(contract, rest) if verb == "pog" else None
+
+
+def _judge_setting(contract: Contract, run: Run) -> Refusal | None:
+    """Judges what git is told to start, or to write, for one command."""
+    setting = odd_setting(run.words[1:]) if run.words[0].text.rpartition("/")[2] == "git" else None
+    if setting is None or not (contract.on_commands or contract.on_paths or "pog." in setting.casefold()):
+        return None
+    return Refusal(ENVIRONMENT, f"'{_short(setting)}' may not be set: it changes what programs do")
+
+
+def _may_be_kept(refspec: str) -> bool:
+    """Says whether what is exchanged may be our own refs as well."""
+    start, star, _ = refspec.rpartition(":")[2].partition("*")
+    return refspec in ("--mirror", "--prune") or bool(star and "refs/pog".startswith(start.lstrip("+")))
+
+
+def _reads_config(given: "Sequence[str]") -> bool:
+    options = [text.partition("=")[0] for text in given if text.startswith("-")]
+    named = [text for text in given if not text.startswith("-")]
+    if any(option in _READS_CONFIG for option in options) or named[:1] in (["get"], ["list"]):
+        return not any(option in _WRITES_CONFIG for option in options)
+    return len(named) == 1 and named != ["edit"] and all(option in _SCOPES for option in options)
+
+
 def _judge_verb(contract: Contract, given: "Sequence[Word]") -> Refusal | None:
     verb, rest, _ = git_verb(list(given))
     again = verb == "start" and [word.text for word in rest if word.known] in (["@"], [contract.task])
+    looks = verb in ("next", "gate") and all(
+        word.known and (word.text in _ONLY_LOOKS or word.text[:1] != "-") for word in rest
+    )
     made = verb == "new" and not any(word.text.startswith("--s") or not word.known for word in rest)
-    if verb in OWN_VERBS or again or made or not (verb or any(not word.known for word in given)):
+    if verb in OWN_VERBS or again or made or looks or not (verb or any(not word.known for word in given)):
         return None
     return Refusal(LIMITS, f"'git pog {verb}' is for a person while a contract holds")
-
-
-def runs(pattern: str, words: "Sequence[Word]", *, strict: bool) -> bool:
-    """Says whether a program is one that a pattern means: its words, each with `*`, `?` and `[…]`.
-
-    With `strict`, as for what is allowed, they are the first words of the program, each known, and the program is named
-    as it is in the pattern. Without, as for what is denied, they stand anywhere in their order, and neither the folder
-    of the program matters nor what only the shell knows.
-    """
-    wanted = [word.text for word in _pattern_words(pattern)]
-    if not wanted or not words:
-        return False
-    rest = wanted[1:-1] if len(wanted) > 1 and wanted[-1] == "*" else wanted[1:]
-    first = words[0].text
-    if strict:
-        is_named = glob(wanted[0], first) and ("/" not in first or "/" in wanted[0] or wanted[0] == "*")
-        given = words[1 : len(rest) + 1]
-        same = all(word.known and glob(each, word.text) for each, word in zip(rest, given, strict=False))
-        return is_named and len(given) == len(rest) and same
-    name = first.rpartition("/")[2].casefold()
-    return glob(wanted[0].rpartition("/")[2].casefold(), name) and _in_order(rest, _plain(name, list(words[1:])))
-
-
-def _in_order(wanted: "Sequence[str]", given: "Sequence[Word]") -> bool:
-    """Says whether all of some words are among others, in their order; one that is not known may be any."""
-    at = 0
-    for word in given:
-        if at < len(wanted) and (not word.known or glob(wanted[at], word.text)):
-            at += 1
-    return at == len(wanted)
-
-
-def _plain(name: str, rest: "list[Word]") -> "list[Word]":
-    """Returns the arguments of a program; of git its command first, without the options in front of it."""
-    verb, behind, _ = git_verb(rest) if name == "git" else ("", rest, False)
-    return [Word(verb), *behind] if verb else rest
-
-
-def _pattern_words(pattern: str) -> "Sequence[Word]":
-    doings = understand(pattern)
-    return doings.runs[0].words if len(doings.runs) == 1 and not doings.fault else [Word(pattern)]

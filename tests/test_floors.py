@@ -15,7 +15,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "pogstore"
 FLOORS = {
     0: ("errors", "digest", "globs", "shell"),
-    1: ("model",),
+    1: ("model", "commands"),
     2: ("codec", "graph", "state", "policy", "redact", "draft"),
     3: ("store", "interop"),
     4: ("work",),

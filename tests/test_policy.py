@@ -109,6 +109,15 @@ def test_a_path_is_inside_the_scope_or_not(path: str, rule: str | None) -> None:
         "git pog note @ 'half done' && git pog done @",
         "git pog run -- pytest -q",
         "pytest # git push",
+        "git diff -- \"$(cat <<'EOF'\nit's (a) \\\nEOF\n)\"",
+        'git status "$(cat <<-A 3<<B\n\tx)\n\tA\n\'\nB\n)" && pytest',
+        "[[ -f a && pytest ]]",
+        "[[ $X == a ]] && pytest",
+        "[[ 1 -lt 2 ]] && pytest",
+        "GIT_AUTHOR_NAME=a GIT_PAGER=cat EDITOR=true git status",
+        "for x in a; do X=$x pytest; done",
+        "cat <<EOF\na \\\nb\nEOF",
+        "cat refs/pog/x",
     ],
 )
 def test_allowed_commands_pass(command: str) -> None:
@@ -191,6 +200,24 @@ def test_allowed_commands_pass(command: str) -> None:
         ("git status $(git $VERB)", "command"),
         ("a=(git push); ${a[@]}", "not-understood"),
         ("pytest $((1+$(git push)))", "not-understood"),
+        ("[[ -n x || git push ]]", "command"),
+        ("[[ -n $(git push) ]]", "command"),
+        ("[[ $X -eq 1 ]]", "not-understood"),
+        ("[[ a[1] -eq 1 ]]", "not-understood"),
+        ("pytest \"$(cat <<'EOF'\n)\nEOF\ngit push)\"", "command"),
+        ("pytest $(cat <<EOF\n$(git push)\nEOF\n)", "command"),
+        ("pytest $(cat <<EOF)\nEOF", "not-understood"),
+        ("cat <<EOF\na\\\nEOF\n'\nEOF\ngit push #'", "not-understood"),
+        ("cat <<EOF\nEO\\\nF\ngit push\nEOF", "not-understood"),
+        ("X='a[$(git push)]'; pytest $X", "not-understood"),
+        ('pytest "${X@P}"', "not-understood"),
+        ("test -v 'a[$(git push)]'", "not-understood"),
+        ("printf -v 'a[$(git push)]' x", "not-understood"),
+        ("alias pytest='git push'; pytest", "command"),
+        ("declare -n X=PATH; X=. pytest", "not-understood"),
+        ("let PATH=1; pytest", "command"),
+        ("trap -- 'git push' EXIT", "command"),
+        ("fish -c 'pytest'", "command"),
         # variables that change what programs do
         ("PATH=. pytest", "environment"),
         ("LD_PRELOAD=./x.so pytest", "environment"),
@@ -199,6 +226,13 @@ def test_allowed_commands_pass(command: str) -> None:
         ("export PATH=.; pytest", "environment"),
         ("declare -x LD_PRELOAD=x; pytest", "environment"),
         ("GIT_SSH_COMMAND=evil git status", "environment"),
+        ("GIT_PAGER=evil git status", "environment"),
+        ("MAKEFLAGS=--eval=x make test", "environment"),
+        ("for PATH in .; do pytest; done", "environment"),
+        (": ${PATH:=.}; pytest", "environment"),
+        ("cat <<EOF\n${PATH=.}\nEOF\npytest", "environment"),
+        ("printf -v PATH .; pytest", "environment"),
+        ("printf -vPATH .; pytest", "environment"),
     ],
 )  # fmt: skip
 def test_a_command_is_taken_apart_as_a_shell_does(command: str, rule: str) -> None:
@@ -301,6 +335,44 @@ def test_a_command_is_taken_apart_as_a_shell_does(command: str, rule: str) -> No
         ("git -C .. rm src/a", "not-understood"),
         ("rm src/*", "not-understood"),
         ("python3 build.py", None),
+        # what git and others write that only they know
+        ("git checkout -- src/a", None),
+        ("git checkout other", None),
+        ("git restore --staged README.md", None),
+        ("git stash list", None),
+        ("git clean -n", None),
+        ("git apply --check x", None),
+        ("git diff --output=src/a", None),
+        ("git -c user.name=x -c core.pager=cat log", None),
+        ("tar -tf x", None),
+        ("unzip -l x", None),
+        ("curl -s http://x", None),
+        ("wget -qO- http://x", None),
+        ("gzip -c README.md", None),
+        ("git checkout -- README.md", "path"),
+        ("git checkout HEAD -- src/a README.md", "path"),
+        ("git restore --staged --worktree README.md", "path"),
+        ("git diff --output=README.md", "path"),
+        ("git archive -o a HEAD", "path"),
+        ("git reset --hard", "not-understood"),
+        ("git clean -fd", "not-understood"),
+        ("git stash", "not-understood"),
+        ("git stash pop", "not-understood"),
+        ("git apply x", "not-understood"),
+        ("git rebase -x 'rm README.md' a", "not-understood"),
+        ("git rebase --exec='echo > a' a", "not-understood"),
+        ("git submodule foreach 'rm a'", "not-understood"),
+        ("git bisect run rm a", "not-understood"),
+        ("git -c alias.x='!rm a' x", "environment"),
+        ("git -c core.editor=evil commit", "environment"),
+        ("git --exec-path=evil status", "environment"),
+        ("git --config-env=alias.x=Y x", "environment"),
+        ("tar xf x", "not-understood"),
+        ("unzip x", "not-understood"),
+        ("patch -p1", "not-understood"),
+        ("curl -sO http://x", "not-understood"),
+        ("wget http://x", "not-understood"),
+        ("gzip README.md", "path"),
     ],
 )
 def test_the_files_that_a_command_writes_are_judged(command: str, rule: str | None) -> None:
@@ -327,6 +399,37 @@ def test_a_pattern_of_commands_means_their_first_words(pattern: str, command: st
     assert (judged(command, Limits("the task", command_allow=[pattern])) is None) is allowed
 
 
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("git push", "git -c alias.p=x --no-pager push"),
+        ("git push", "flock /tmp/x git push"),
+        ("git push", "strace -f git push"),
+        ("git push", "watch 'git push'"),
+        ("git push", "uv run git push"),
+        ("git push", "git submodule foreach 'git push'"),
+        ("git push", "git rebase -x'git push' a"),
+        ("git push", "git bisect run git push"),
+        ("git push", "bash -c 'busybox sh -c \"git push\"'"),
+        ("rm -rf", "rm -fr x"),
+        ("rm -rf", "rm x -v -r -f"),
+        ("rm -rf", "rm -Rf x"),
+        ("rm -rf", "rm --recursive --force x"),
+        ("git push -f", "git push -uf origin"),
+    ],
+)
+def test_a_denied_command_is_found_however_it_is_written(pattern: str, command: str) -> None:
+    assert rule_of(judged(command, Limits("the task", command_deny=[pattern]))) == "command"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [("rm -rf", "rm -r x"), ("rm", "docker rm x"), ("git push", "git log push"), ("git push -f", "git push -u x")],
+)
+def test_what_resembles_a_denied_command_may_run(pattern: str, command: str) -> None:
+    assert judged(command, Limits("the task", command_deny=[pattern])) is None
+
+
 @pytest.mark.parametrize("limits", [[], [Limits("the task")], [SCOPE], [COMMANDS]])
 @pytest.mark.parametrize(
     "command",
@@ -348,6 +451,18 @@ def test_a_pattern_of_commands_means_their_first_words(pattern: str, command: st
         "true; echo x > .git/config",
         "rm -r .claude/settings.json",
         "git pog $V",
+        "git config pog.allow get",
+        "git config -e",
+        "git config --unset pog.deny --get",
+        "git -c pog.allow='**' pog note @ x",
+        "git for-each-ref refs/pog | git update-ref --stdin",
+        "echo refs/pog/tasks/x | xargs git update-ref -d",
+        "git fetch origin '+refs/*:refs/*'",
+        "git push --mirror",
+        "cat x > .git/pog/contracts/t",
+        "cp x .git/pog/contracts/t",
+        "git pog gate --exec",
+        "git pog next --claim",
     ],
 )
 def test_no_contract_lets_an_agent_change_what_limits_it(command: str, limits: list[Limits]) -> None:
@@ -356,7 +471,16 @@ def test_no_contract_lets_an_agent_change_what_limits_it(command: str, limits: l
 
 
 @pytest.mark.parametrize(
-    "command", ["git config --get user.name", "git config user.name", "git pog start @", "git pog"]
+    "command",
+    [
+        *("git config --get user.name", "git config user.name", "git config --global user.name", "git pog start @"),
+        *("git pog", "git pog gate --staged", "git pog gate a..b --json", "git pog next", "git log refs/pog/tasks/x"),
+        *(
+            "grep -rn refs/pog docs",
+            "git fetch origin 'refs/heads/*:refs/remotes/origin/*'",
+            "cat .git/pog/contracts/x",
+        ),
+    ],
 )
 def test_what_changes_no_limit_is_for_agents_too(command: str) -> None:
     assert judged(command, Limits("the task")) is None

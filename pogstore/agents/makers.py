@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pogstore.shell.programs import Run, git_verb, understand
+from pogstore.shell.gitwords import git_verb
+from pogstore.shell.programs import Run, understand
 
 HOOKS = {
     "commit": ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"),

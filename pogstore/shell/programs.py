@@ -5,9 +5,10 @@ Lies on the path of a hook, so that it takes no module but its own. What a progr
 tells from its command line. Knows no limits.
 """
 
+from pogstore.shell.gitwords import git_starts, git_verb, git_writes
 from pogstore.shell.script import Script, Where, parse
 from pogstore.shell.words import Word
-from pogstore.shell.written import gone_by, inside, operands, written_by
+from pogstore.shell.written import gone_by, written_by
 
 _Words = list[Word]
 
@@ -33,6 +34,11 @@ _STARTERS = {
 """Programs that start another: their options that take a value, and how many arguments come before the other."""
 _OPTIONS = "0rtxpivcfnEHbk"
 """Their options without a value, as far as they change neither the folder nor the program."""
+_FOREIGN = frozenset(("fish", "csh", "tcsh", "nu", "elvish", "xonsh", "pwsh", "powershell"))
+"""Shells whose language is another one."""
+_SETTING = frozenset(("read", "mapfile", "readarray", "getopts"))
+"""What sets the variables that it names."""
+_COMPARING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
 """What sets variables that the shell hands on."""
 _ALSO_ITSELF = ("sudo", "doas")
@@ -66,7 +72,7 @@ class Doings:
     __slots__ = ("assigned", "fault", "runs", "writes")
 
     def __init__(self) -> None:
-        self.assigned: list[str] = []
+        self.assigned: list[str] = []  # `NAME=value`, or `NAME` where the value is not known
         self.runs: list[Run] = []
         self.writes: list[Write] = []
         self.fault = ""
@@ -107,14 +113,52 @@ def _start(found: Doings, words: _Words, wheres: tuple[Where, ...], depth: int) 
     elif name in _SHELLS:
         _start_shell(found, words, wheres, depth)
     elif name in _DECLARING:
-        found.assigned += [word.text.partition("=")[0] for word in words[1:] if not word.text.startswith("-")]
+        found.assigned += [
+            word.text if word.known else word.text.partition("=")[0]
+            for word in words[1:]
+            if not word.text.startswith("-")
+        ]
+        if any(word.text.startswith("-") and "n" in word.text for word in words[1:]) and name != "export":
+            found.fault = found.fault or "a variable that stands for another is not read"
+        if any(_is_run(word.text) for word in words[1:]):
+            found.fault = found.fault or "what an index runs is known to the shell alone"
         found.runs.append(Run(words))
     elif name in ("eval", "trap"):
-        given = words[1:] if name == "eval" else words[1:2]
+        given = words[2:] if words[1:2] and words[1].text == "--" else words[1:]
+        given = given if name == "eval" else given[:1]
         _start_text(found, given, wheres, depth)
     else:
         found.runs.append(Run(words))
+        _set(found, name, words[1:])
         _write(found, name, words, wheres, depth)
+
+
+def _setting(word: Word) -> str:
+    return word.text if word.known else word.text.partition("=")[0]
+
+
+def _set(found: Doings, name: str, given: _Words) -> None:
+    """Takes the variables that a command of the shell sets, and what it says in a language that is not read."""
+    if name in _FOREIGN or name == "let" or (name == "alias" and any("=" in word.text for word in given)):
+        found.fault = found.fault or f"what '{name}' is told is not read"
+    elif name in _SETTING:
+        found.assigned += [word.text for word in given if not word.text.startswith("-")]
+    elif name == "printf":
+        found.assigned += [word.text for word in given[1:2] if given[0].text == "-v"]
+        found.assigned += [word.text[2:] for word in given[:1] if word.text.startswith("-v") and len(word.text) > 2]
+    elif name == "[[" and not all(word.text.isdigit() for at in _compared(given) for word in given[at : at + 1]):
+        found.fault = found.fault or "arithmetic is not read"
+    if name in (*_SETTING, "printf", "test", "[", "[[", "unset") and any(_is_run(word.text) for word in given):
+        found.fault = found.fault or "what an index runs is known to the shell alone"
+
+
+def _compared(given: _Words) -> list[int]:
+    """Returns where the numbers stand that `[[` compares."""
+    return [at + by for at, word in enumerate(given) if word.text in _COMPARING for by in (-1, 1) if at + by >= 0]
+
+
+def _is_run(text: str) -> bool:
+    return "[" in text and ("$(" in text or "`" in text)
 
 
 def _start_text(found: Doings, given: _Words, wheres: tuple[Where, ...], depth: int) -> None:
@@ -136,7 +180,7 @@ def _start_other(found: Doings, name: str, words: _Words, wheres: tuple[Where, .
         return
     rest = rest[operands:]
     while name in ("env", *_ALSO_ITSELF) and rest and "=" in rest[0].text:
-        found.assigned.append(rest[0].text.partition("=")[0])
+        found.assigned.append(_setting(rest[0]))
         rest = rest[1:]
     if name == "xargs":
         rest = [*rest, Word("", known=False)] if rest else []
@@ -216,7 +260,7 @@ def _find(found: Doings, given: _Words, wheres: tuple[Where, ...], depth: int) -
 
 
 def _git(found: Doings, given: _Words, wheres: tuple[Where, ...], depth: int) -> None:
-    """Takes the files that some commands of git write by name, and what `git pog run` starts."""
+    """Takes the files that some commands of git write by name, and what some start."""
     verb, rest, moved = git_verb(given)
     if given and not verb and not given[-1].text.startswith("-"):
         found.fault = found.fault or "which command of git it is, the shell alone knows"
@@ -225,17 +269,11 @@ def _git(found: Doings, given: _Words, wheres: tuple[Where, ...], depth: int) ->
         behind = next((rest[at + 1 :] for at, word in enumerate(rest) if word.text == "--"), None)
         if inner == "run" and behind:
             _start(found, behind, wheres, depth + 1)
-    elif verb in ("rm", "mv", "restore"):
-        written = operands(rest, "s" if verb == "restore" else "")[0]
-        written += inside(written[-1:], written) if verb == "mv" else []
-        found.writes += [Write(word, () if moved else wheres, whole=verb != "restore") for word in written]
-
-
-def git_verb(given: _Words) -> tuple[str, _Words, bool]:
-    """Returns the command that git is given, what follows, and whether git looks from another folder."""
-    at, moved = 0, False
-    while at < len(given) and given[at].text.startswith("-"):
-        text = given[at].text
-        moved = moved or text == "-C" or text.startswith(("--git-dir", "--work-tree"))
-        at += 2 if text in ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path") else 1
-    return (given[at].text if at < len(given) and given[at].known else ""), given[at + 1 :], moved
+        return
+    written, whole = git_writes(verb, rest)
+    found.writes += [Write(word, () if moved else wheres, whole=whole) for word in written]
+    started, texts = git_starts(verb, rest)
+    for words in started:
+        _start(found, words, (), depth + 1)
+    for text in texts:
+        _start_text(found, [text], (), depth)

@@ -22,7 +22,7 @@ _SKIPPED = frozenset(("if", "then", "elif", "else", "fi", "while", "until", "do"
 """Words behind which a command begins as it does without them."""
 _GOES_ANYWHERE = frozenset(("pushd", "popd", "source", ".", "eval", "chdir", "command", "builtin"))
 """What may leave the shell in a folder that nobody knows."""
-_UNREAD = frozenset(("case", "esac", "function", "select", "coproc", "[["))
+_UNREAD = frozenset(("case", "esac", "function", "select", "coproc"))
 
 
 class Command:
@@ -34,7 +34,7 @@ class Command:
     __slots__ = ("assigned", "wheres", "words", "writes")
 
     def __init__(self, wheres: "tuple[Where, ...]") -> None:
-        self.assigned: list[str] = []
+        self.assigned: list[str] = []  # `NAME=value`, or `NAME` where the value is not known
         self.words: list[Word] = []
         self.writes: list[Word] = []
         self.wheres = wheres
@@ -195,7 +195,9 @@ class _Reader(Reading):
         if is_timed and word.text in ("-p", "--"):
             self.is_timed = True
         elif name:
-            command.assigned.append(name)
+            if "$(" in word.text or "`" in word.text:
+                raise Unread("a value that may run later is not read")
+            command.assigned.append(f"{name}={word.text.partition('=')[2]}" if word.known else name)
         elif word.known and word.text in _SKIPPED and not command.assigned:
             self._pass(word.text)
         elif word.known and word.text in _UNREAD:
@@ -224,8 +226,18 @@ class _Reader(Reading):
             self.loop_at = len(self.script.commands)
         self.loops += 1
 
+    def sets(self, name: str) -> None:
+        """Takes a variable that is set in passing."""
+        command = Command(self.wheres)
+        command.assigned.append(name)
+        self.script.commands.append(command)
+
     def _pass_for(self) -> None:
         """Passes `NAME in WORD…`; commands inside of the words are read."""
+        while self.text[self.at : self.at + 1] in SPACE and self.at < len(self.text):
+            self.at += 1
+        if self.text[self.at : self.at + 1] not in "()<>&|;\n":
+            self.sets(self.word().text)
         while self.at < len(self.text) and self.text[self.at] not in ";\n":
             if self.text[self.at] in SPACE:
                 self.at += 1
@@ -246,6 +258,9 @@ class _Reader(Reading):
         for sign in ("<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">|", ">&", ">"):
             if self.text.startswith(sign, self.at):
                 break
+        if sign in ("<<", "<<-"):
+            self.here.append(self.mark())
+            return
         self.at += len(sign)
         if sign in ("<", ">") and self.text.startswith("(", self.at):
             self.at += 1
@@ -254,12 +269,6 @@ class _Reader(Reading):
             return
         while self.at < len(self.text) and self.text[self.at] in SPACE:
             self.at += 1
-        if sign in ("<<", "<<-"):
-            start = self.at
-            mark = self.word()
-            quoted = any(char in "'\"\\" for char in self.text[start : self.at])
-            self.here.append((mark.text, sign == "<<-", not quoted))
-            return
         target = self.word()
         if sign in (">&", "<&") and (target.text.isdigit() or target.text in ("-",)):
             return
@@ -269,20 +278,9 @@ class _Reader(Reading):
     def _pass_documents(self) -> None:
         """Passes the here-documents that begin behind this line; commands inside of them are read."""
         for mark, tabs, expands in self.here:
-            body: list[str] = []
-            while True:
-                if self.at >= len(self.text):
-                    raise Unread("a here-document has no end")
-                end = self.text.find("\n", self.at)
-                end = len(self.text) if end < 0 else end
-                line = self.text[self.at : end]
-                self.at = end + 1
-                if (line.lstrip("\t") if tabs else line) == mark:
-                    break
-                body.append(line)
+            body = self.document(mark, tabs=tabs, expands=expands)
             if expands:
-                inner = _Reader("\n".join(body), self.script, self.wheres, self.depth)
-                inner.expanded()
+                _Reader(body, self.script, self.wheres, self.depth).expanded()
         self.here = []
 
     def inside(self, text: str) -> None:

@@ -35,6 +35,10 @@ class Reading:
         """Takes the text of a substitution."""
         raise NotImplementedError
 
+    def sets(self, name: str) -> None:
+        """Takes a variable that an expansion sets."""
+        raise NotImplementedError
+
     def expanded(self) -> None:
         """Reads a text in which only expansions mean something, such as a here-document."""
         while self.at < len(self.text):
@@ -153,6 +157,13 @@ class Reading:
 
     def _braced(self) -> None:
         """Passes `${…}`; commands inside of it are read."""
+        start = self.at
+        while self.text[self.at : self.at + 1].isalnum() or self.text.startswith("_", self.at):
+            self.at += 1
+        if self.text.startswith(("=", ":="), self.at):
+            self.sets(self.text[start : self.at])
+        elif self.text.startswith("!", start) and "=" in self.text[start : self.text.find("}", start)]:
+            raise Unread("a variable that stands for another is not read")
         while not self.text.startswith("}", self.at):
             if self.at >= len(self.text):
                 raise Unread("a brace stays open")
@@ -165,6 +176,8 @@ class Reading:
                 self._quoted()
             elif char in "$`":
                 self._expansion()
+            elif self.text.startswith("@P}", self.at):
+                raise Unread("a value that runs is not read")
             else:
                 self.at += 1
         self.at += 1
@@ -186,6 +199,7 @@ class Reading:
     def _balanced(self) -> str:
         """Returns the text up to the bracket that closes the one before; quotes and brackets inside belong to it."""
         start, depth = self.at, 1
+        marks: list[tuple[str, bool, bool]] = []
         while self.at < len(self.text):
             char = self.text[self.at]
             if char == "\\":
@@ -198,13 +212,59 @@ class Reading:
                 continue
             elif char == "#" and self.text[self.at - 1] in " \t\n;(":
                 raise Unread("a comment inside of a substitution is not read")
+            elif self.text.startswith("<<<", self.at):
+                self.at += 3
+                continue
             elif self.text.startswith("<<", self.at):
-                raise Unread("a here-document inside of a substitution is not read")
+                marks.append(self.mark())
+                continue
+            elif char == "\n" and marks:
+                self.at += 1
+                for mark, tabs, expands in marks:
+                    self.document(mark, tabs=tabs, expands=expands)
+                marks = []
+                continue
             depth += (char == "(") - (char == ")")
             self.at += 1
             if depth == 0:
+                if marks:
+                    raise Unread("a here-document has no end")
                 return self.text[start : self.at - 1]
         raise Unread("a bracket stays open")
+
+    def mark(self) -> tuple[str, bool, bool]:
+        """Passes the sign of a here-document; returns the line that ends it, whether tabs may precede that, and whether
+        expansions are read in it.
+        """
+        self.at += 2
+        tabs = self.text.startswith("-", self.at)
+        self.at += tabs
+        while self.at < len(self.text) and self.text[self.at] in SPACE:
+            self.at += 1
+        start = self.at
+        word = self.word()
+        if not (word.known and word.text):
+            raise Unread("this end of a here-document is not read")
+        return word.text, tabs, not any(char in "'\"\\" for char in self.text[start : self.at])
+
+    def document(self, mark: str, *, tabs: bool, expands: bool) -> str:
+        """Passes the lines of a here-document and its end; returns them."""
+        body: list[str] = []
+        joined = ""
+        while self.at < len(self.text):
+            end = self.text.find("\n", self.at)
+            end = len(self.text) if end < 0 else end
+            line = self.text[self.at : end].lstrip("\t") if tabs else self.text[self.at : end]
+            self.at = end + 1
+            whole = joined + line
+            goes_on = expands and (len(line) - len(line.rstrip("\\"))) % 2 == 1
+            if mark in (line, whole):
+                if joined:
+                    raise Unread("a line that goes on before the end of a here-document is not read")
+                return "\n".join(body)
+            joined = whole[:-1] if goes_on else ""
+            body.append(line)
+        raise Unread("a here-document has no end")
 
     def _pass_quoted(self) -> None:
         """Passes a double-quoted text without reading what is in it: that is done with the text around it."""

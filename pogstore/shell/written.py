@@ -17,6 +17,11 @@ _LAST = {"cp": "tS", "install": "tSmogb", "ln": "tS", "rsync": "ef"}
 """Those that write the last file they name."""
 _INTO = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document"), "sort": ("-o", "--output")}
 """Options after which a program writes a file."""
+_UNTOLD = Word("", known=False)
+"""A file that the arguments of a program do not name."""
+_ZIPPED = frozenset(("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd"))
+"""Programs that put another file in the place of each that they name, but with these options."""
+_ASIDE = ("--stdout", "--to-stdout", "--test", "--list", "-t", "-l")
 _TERSE = "-sSfLkvgqncN"
 """Options without a value that people write in front of those, in one word."""
 _IN_PLACE = {"sed": "efl", "gsed": "efl", "perl": "eE", "ruby": "e"}
@@ -38,9 +43,35 @@ def written_by(name: str, given: _Words) -> _Words:
         found = _in_place(name, given)
     elif name in _INTO:
         found = _after_option(given, _INTO[name])
+        found += [_UNTOLD] if _is_untold(name, given) else []
+    elif _is_untold(name, given):
+        found = [_UNTOLD]
+    elif name in _ZIPPED:
+        named = operands(given, "")[0]
+        found = [] if any(_has(word.text, "c", "") or word.text in _ASIDE for word in given) else named
     elif name == "dd":
         found = [Word(word.text[3:], known=word.known) for word in given if word.text.startswith("of=")]
     return found
+
+
+def _is_untold(name: str, given: _Words) -> bool:
+    """Says whether a program writes files that its arguments do not name."""
+    options = [word.text for word in given if word.text.startswith("-")]
+    short = "".join(text[1:] for text in options if text[1:2] != "-")
+    if name in ("tar", "bsdtar", "gtar"):
+        first = given[0].text if given and not given[0].text.startswith("-") else ""
+        return ("x" in short + first or "--extract" in options) and "O" not in short and "--to-stdout" not in options
+    if name == "unzip":
+        return not any(letter in short for letter in "lptvZ")
+    if name == "patch":
+        return "--dry-run" not in options
+    if name == "curl":
+        return any(text in ("--remote-name", "--remote-name-all") for text in options) or any(
+            text[1:2] != "-" and not text[1:].strip(_TERSE + "OJR") and "O" in text for text in options
+        )
+    return name == "wget" and not {"--spider", "--version", "--help"} & set(options) and not any(
+        "O" in text if text[1:2] != "-" else text.startswith("--output-document") for text in options
+    )  # fmt: skip
 
 
 def gone_by(name: str, given: _Words) -> _Words:

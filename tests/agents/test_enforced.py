@@ -19,6 +19,7 @@ from tests.conftest import SECOND, Repo
 
 DECIDING = {
     *("pogstore.agents.judging", "pogstore.agents.refusal", "pogstore.policy", "pogstore.globs", "pogstore.shell"),
+    *("pogstore.commands", "pogstore.shell.gitwords"),
     *("pogstore.shell.programs", "pogstore.shell.script", "pogstore.shell.words", "pogstore.shell.written"),
     "pogstore.work.compiled",
 }
