@@ -250,8 +250,10 @@ class IllegalTransition(PogError):
     code = "illegal-transition"
     exit_status = 1
 
-    def __init__(self, task: str, old: str, new: str, legal: Sequence[str]) -> None:
+    def __init__(self, task: str, old: str, new: str, legal: Sequence[str], *, start_first: bool = False) -> None:
         hint = f"from '{old}' it can move to {', '.join(sorted(legal))}" if legal else None
+        if start_first:
+            hint = f"'git pog start {task}' comes first; {hint}"
         super().__init__(f"task '{task}' cannot move from '{old}' to '{new}'", hint)
         self.task, self.old, self.new = task, old, new
 

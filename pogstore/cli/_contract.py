@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from pogstore.cli._context import Env
 from pogstore.cli._options import text_in, text_of
+from pogstore.history.tasks import PRIORITIES
 from pogstore.model import Budget, ChecklistItem, Definition, Globs, Link
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -25,11 +26,18 @@ def _many(name: str, field: str, metavar: str, help_: str) -> Callable[[_F], _F]
     return click.option(name, field, multiple=True, metavar=metavar, help=help_)
 
 
+def _priority(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+    """Refuses a word by which `git pog ready` cannot order tasks; an empty one takes the priority away."""
+    if given and given not in PRIORITIES:
+        raise click.BadParameter(f"'{given}' is not one of {', '.join(PRIORITIES)}")
+    return given
+
+
 _OPTIONS = (
     click.option("--intent", metavar="TEXT|FILE|-", help="What is wanted, and why, or a file that says it."),
     click.option("--description", metavar="TEXT|-", help="A longer description."),
     click.option("--category", metavar="WORD", help="Such as feature, bugfix, refactor, test, doc."),
-    click.option("--priority", metavar="WORD", help="low, medium, high, urgent or critical."),
+    click.option("--priority", metavar="WORD", callback=_priority, help="low, medium, high, urgent or critical."),
     _many("--tag", "tags", "TAG", "A tag."),
     _many("--item", "items", "TEXT", "A checklist item."),
     _many("--input", "inputs", "TEXT", "Something that the task needs."),

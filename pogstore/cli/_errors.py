@@ -14,6 +14,11 @@ from pogstore.errors import PogError
 CANNOT = 128
 USAGE = 129
 INTERRUPTED = 130
+_OF_NUMBERS = (
+    (re.compile(r"is not a valid integer(?: range)?\Z"), "is not a whole number"),
+    (re.compile(r"is not in the range x>=(-?\d+)\Z"), r"is less than \1"),
+)
+"""How click says what is wrong with a number, and how we do."""
 
 
 def report(fault: BaseException, arguments: Sequence[str]) -> int:
@@ -61,13 +66,26 @@ def abandon_output() -> None:
 
 def _usage(fault: click.UsageError, as_json: bool) -> int:
     hint = f"try '{fault.ctx.command_path} -h'" if fault.ctx is not None else None
-    _say(as_json, _in_our_style(fault.format_message()), hint, "usage", retryable=False)
+    _say(as_json, _in_our_style(_argument_not_option(fault) or fault.format_message()), hint, "usage", retryable=False)
     return USAGE
 
 
+def _argument_not_option(fault: click.UsageError) -> str | None:
+    """Returns what to say of `--task` where a command takes the task as an argument; nothing for any other fault."""
+    if not isinstance(fault, click.NoSuchOption) or fault.option_name != "--task" or fault.ctx is None:
+        return None
+    command = fault.ctx.command
+    places = [each.make_metavar(fault.ctx) for each in command.params if isinstance(each, click.Argument)]
+    place = next((each for each in places if "TASK" in each), None)
+    path = fault.ctx.command_path
+    return place and f"no such option '--task': the task is an argument here, as in '{path} {place}'"
+
+
 def _in_our_style(message: str) -> str:
-    """Turns click's sentences into git's style: lower case, no full stop."""
+    """Turns click's sentences into git's style: lower case, no full stop; and what it says of numbers into words."""
     message = " ".join(message.split()).rstrip(".")
+    for pattern, words in _OF_NUMBERS:
+        message = pattern.sub(words, message)
     return re.sub(r"\A[A-Z](?=[a-z])", lambda match: match.group().lower(), message)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 from collections.abc import Mapping
 
 from pogstore.cli._missing import during, lacks, lacks_shortly
@@ -14,6 +15,7 @@ from pogstore.model import (
     Claimed,
     Committed,
     Defined,
+    Event,
     Noted,
     Oid,
     Opaque,
@@ -143,7 +145,8 @@ def render_event(
     subject = _subject(store, event) if store and isinstance(event, Committed) else None
     if "env" in texts:
         lines.append(f"Env:    {safe(_system(texts['env']))} (git pog env show {sealed.event_id[:SHORT]})")
-    lines += ["", indent + safe(f"{headline(sealed)}{': ' + subject if subject else ''}")]
+    said = subject or _how_it_ended(event)
+    lines += ["", indent + safe(f"{headline(sealed)}{': ' + said if said else ''}")]
     lines += [f"{indent}{change_line(change)}" for change in getattr(event, "changes", ())]
     for name, text in texts.items():
         if name == "env":
@@ -151,6 +154,21 @@ def render_event(
         shown = NOT_HERE if text is None else _indented(text) if name == "definition" else text
         lines += ["", f"{indent}{safe(name)}:", *text_lines(shown.rstrip("\n"), indent + "  ")]
     return lines
+
+
+def _how_it_ended(event: Event | Opaque) -> str | None:
+    """Returns with what a command failed: its exit status, or the signal that ended it."""
+    code: int | None = getattr(event, "exit_code", None)
+    if not code:
+        return None
+    return f"exit status {code}" if code > 0 else f"ended by signal {-code}{_signal_name(-code)}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f" ({signal.Signals(number).name})"
+    except ValueError:  # the command ran on another system
+        return ""
 
 
 def _system(environment: str | None) -> str:

@@ -174,7 +174,7 @@ def _range(text: str, total: int) -> range:
     last = int(match["last"] or total)
     last = first + last - 1 if match["plus"] and match["last"] else last
     if not 0 < first <= total:
-        raise BadInput(f"-L {text}", f"the file has {total} lines")
+        raise BadInput(f"-L {text}", f"the file has {total} line{'' if total == 1 else 's'}")
     return range(min(first, last), min(max(first, last), total) + 1)
 
 

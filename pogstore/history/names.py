@@ -97,13 +97,17 @@ def _event_at(store: Store, task: TaskId, point: str) -> Sealed:
     events = store.events(task)
     if re.fullmatch(r"[0-9]{1,8}", point):
         if not 0 < int(point) <= len(events):
-            raise NotFound("event", f"{task}@{{{point}}}", f"the task has {len(events)} events, of which 1 is the last")
+            raise NotFound("event", f"{task}@{{{point}}}", _how_many(len(events)))
         return events[-int(point)]
     limit = _moment(point)
     earlier = [sealed for sealed in events if sealed.event.time <= limit]
     if not earlier:
         raise NotFound("event", f"{task}@{{{point}}}", "the task has none that old")
     return earlier[-1]
+
+
+def _how_many(events: int) -> str:
+    return "the task has 1 event" if events == 1 else f"the task has {events} events, of which 1 is the last"
 
 
 def _moment(text: str) -> int:

@@ -14,6 +14,8 @@ from pogstore.store.store import Store
 
 UNTITLED = "untitled session"
 DAMAGED = "damaged"
+PRIORITIES = ("critical", "urgent", "high", "medium", "low")
+"""The words by which tasks are ordered, the most urgent first; a task without one comes before those that are low."""
 MEMO = "task-summary-4"
 
 
@@ -184,5 +186,6 @@ def _is_for(line: Summary, actor: Actor | None) -> bool:
 
 
 def _rank(priority: str | None) -> int:
-    order = ("critical", "urgent", "high", "medium", None, "low")
-    return order.index(priority) if priority in order else 4
+    """Returns the place of a priority; one that nobody knows comes where none comes."""
+    order = (*PRIORITIES[:-1], None, PRIORITIES[-1])
+    return order.index(priority if priority in PRIORITIES else None)

@@ -73,4 +73,6 @@ def check_move(task: TaskId, now: TaskState, status: str) -> None:
     """Raises `IllegalTransition` if the table of transitions has no such edge."""
     old = now.status or "pending"
     if old in STATUSES and not state.legal(old, status):  # from what only others know, any way out will do
-        raise IllegalTransition(task, old, status, sorted(state.TRANSITIONS.get(old, ())))
+        legal = state.TRANSITIONS.get(old, frozenset())
+        start_first = old != status and "in_progress" in legal and state.legal("in_progress", status)
+        raise IllegalTransition(task, old, status, sorted(legal), start_first=start_first)

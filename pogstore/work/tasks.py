@@ -158,7 +158,7 @@ def check(store: Store, task: TaskId, item: int, by: By, *, done: bool = True) -
         check_accepted(task, now, by)
         items = len(definition_of(store, now.definition).checklist)
         if not 0 <= item < items:
-            raise BadInput(f"item {item + 1}", f"the checklist has {items} items")
+            raise BadInput(f"item {item + 1}", f"the checklist has {items} item{'' if items == 1 else 's'}")
         return Checked(**common(task, by), item=item, done=done, definition_id=now.definition.blob)
 
     return write_event(store, task, make)

@@ -39,6 +39,18 @@ def test_the_status_of_the_command_is_passed_on(ready: Pog, status: int) -> None
     assert (event["kind"], event["exit_code"], event["ok"]) == ("ran", status, status == 0)
 
 
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("exit 3", "ran sh failed: exit status 3"), ("kill -KILL $$", "ran sh failed: ended by signal 9 (SIGKILL)")],
+)
+def test_show_says_with_what_a_command_failed(here: Here, script: str, said: str) -> None:
+    here.task("a task", "--start")
+    here("run", "--", "sh", "-c", script, status=None)
+    assert f"    {said}\n" in here("show", "@@{1}").stdout
+    here("run", "--", "sh", "-c", "exit 0")
+    assert "    ran sh\n" in here("show", "@@{1}").stdout
+
+
 def test_a_two_of_ours_is_still_none(here: Here) -> None:
     here("run", "true", status=128)
     here("run", status=129)

@@ -141,8 +141,11 @@ def test_what_the_table_forbids_is_a_negative_answer(here: Here) -> None:
     said = here("done", task, status=1)
     assert said.stderr == (
         f"error: task '{task}' cannot move from 'pending' to 'completed'\n"
-        "hint: from 'pending' it can move to blocked, cancelled, in_design, in_planning, in_progress\n"
+        f"hint: 'git pog start {task}' comes first; "
+        "from 'pending' it can move to blocked, cancelled, in_design, in_planning, in_progress\n"
     )
+    said = here("move", "in_review", task, status=1)
+    assert said.stderr.endswith("in_progress\n")
     error = json.loads(here("done", task, "--json", status=1).stderr)["error"]
     assert (error["code"], error["retryable"]) == ("illegal-transition", False)
     here("cancel", task, "-m", "nobody wants it")
@@ -247,6 +250,11 @@ def test_checks(here: Here) -> None:
     here("check", "2", "--undo", "--task", task)
     assert [item["done"] for item in shown(here, task)["checklist"]] == [False, False]
     assert here("check", "3", "--task", task, status=128).stderr == "error: item 3: the checklist has 2 items\n"
+    here("edit", task, "--item", "one")
+    assert here("check", "7", "--task", task, status=128).stderr == "error: item 7: the checklist has 1 item\n"
+    assert here("show", f"{task}@{{9}}", status=128).stderr.endswith(
+        "hint: the task has 4 events, of which 1 is the last\n"
+    )
 
 
 @pytest.mark.parametrize("command", ["note", "decide"])
