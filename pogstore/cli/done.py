@@ -4,7 +4,12 @@ import click
 
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import NO_SUCH_MOVE, as_option, json_option, pog_command, task_argument, text_of
+from pogstore.cli._render import cut, safe, tell
 from pogstore.cli._written import move_task
+from pogstore.history.lacking import lacking
+
+LONGEST = 200
+"""Columns of one warning."""
 
 
 @pog_command("done", NO_SUCH_MOVE)
@@ -16,6 +21,10 @@ from pogstore.cli._written import move_task
 def command(env: Env, task: str, outcome: str | None, as_json: bool) -> None:
     """Complete a task, and say what came of it.
 
-    No task is active in its work tree then.
+    No task is active in its work tree then. A warning says what it still lacks: open items, checks that did not pass,
+    approvals. Who is no person cannot complete what somebody else holds, nor a task whose limits were broken.
     """
-    move_task(env, env.task(task), "completed", as_json, outcome=text_of(outcome, "-m"))
+    found = env.task(task)
+    move_task(env, found, "completed", as_json, outcome=text_of(outcome, "-m"))
+    for phrase in lacking(env.store, found):
+        tell(f"warning: {cut(safe(phrase), LONGEST)}")

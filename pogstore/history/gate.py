@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pogstore import policy, state
 from pogstore.history.blame import Blame, BlamedLine, blame
+from pogstore.history.lacking import said_approvals
 from pogstore.history.led import led_by
 from pogstore.history.ranges import Range, RangeFile, blame_range
 from pogstore.history.required import Approvals, Check, approvals_of, checks_of
@@ -164,11 +165,7 @@ class _Judging:
     def task(self, gated: Gated) -> Iterator[Problem]:
         """Yields what a task lacks, and the steps that broke its limits."""
         task, asked = gated.task, gated.approvals
-        if asked.rejected:
-            yield Problem(APPROVALS, f"rejected by {asked.rejected}", task=task)
-        elif asked.have < asked.needed:
-            reason = f"{asked.have} of {asked.needed} approvals by people who did not work on it"
-            yield Problem(APPROVALS, reason, task=task)
+        yield from (Problem(APPROVALS, said, task=task) for said in said_approvals(asked))
         for check in gated.checks:
             if check.state != "passed":
                 yield Problem(CHECK, f"'{check.command}' {check.said}", task=task)

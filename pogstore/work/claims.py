@@ -141,6 +141,21 @@ def check_accepted(task: TaskId, now: TaskState, by: By) -> None:
         raise _claimed_by(task, held, by)
 
 
+def check_holder(task: TaskId, now: TaskState, by: By) -> None:
+    """Refuses what is for who holds a task from an agent or a tool that does not; raises `AlreadyClaimed`.
+
+    Nobody needs to hold it, and an agent may do what the person that it works for holds.
+    """
+    standing = () if by.actor.type == "human" else state.standing_claims(now, by.time)
+    if standing and not any(state.holds(held, by.actor) or _works_for(by.actor, held.actor) for held in standing):
+        raise _claimed_by(task, standing[0], by)
+
+
+def _works_for(actor: Actor, other: Actor) -> bool:
+    """Says whether another actor is the person that an agent works for."""
+    return other.type == "human" and actor.on_behalf_of is not None and actor.on_behalf_of == other.on_behalf_of
+
+
 def _check_open(task: TaskId, now: TaskState) -> None:
     if now.ended:
         raise TaskEnded(task, now.status or "")

@@ -31,7 +31,7 @@ from pogstore.store.batch import Batch
 from pogstore.store.store import Store
 from pogstore.work import active, bounded, contracts, defined_here
 from pogstore.work.acts import By, check_move, common, judged, read_state, write_event
-from pogstore.work.claims import check_accepted, reclaimed
+from pogstore.work.claims import check_accepted, check_holder, reclaimed
 from pogstore.work.intake import redacted_definition
 
 LIMITS = ("scope", "commands", "budget", "checks", "approvals")
@@ -97,8 +97,8 @@ def move(
     """Changes the status as the table of transitions allows, else raises `IllegalTransition`.
 
     A task that ends is not the active one of this work tree any more. Raises `ClaimOutdated` or `AlreadyClaimed` for
-    who is to complete a task that was amended since it claimed it, or that somebody else holds since, and
-    `RefusedByPolicy` for an agent whose steps broke its limits: they are judged again by the definition.
+    who is to complete a task that was amended since it claimed it, or, being no person, one that somebody else holds,
+    and `RefusedByPolicy` for an agent whose steps broke its limits: they are judged again by the definition.
     """
     if status not in STATUSES:
         raise BadInput(f"status '{status}'", "no such status", f"it is one of {', '.join(STATUSES)}")
@@ -108,6 +108,7 @@ def move(
         check_move(task, now, status)
         if status == "completed":
             check_accepted(task, now, by)
+            check_holder(task, now, by)
             _check_kept(store, task, by)
         event = Moved(
             **common(task, by),

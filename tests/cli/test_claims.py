@@ -207,3 +207,37 @@ def test_claims_of_two_clones_conflict_until_one_is_released(here: Here, repo: R
 def sorted_names(text: str) -> str:
     """Returns a text in which it does not matter whose claim has the smaller id."""
     return text.replace("codex, robot", "robot, codex")
+
+
+def test_an_agent_completes_what_it_holds_or_its_person_does(here: Here) -> None:
+    """A person may complete what another holds; an agent may not, as it may not claim it."""
+    held = here.task("held by robot")
+    here("start", held, "--as", "robot", "--lease", "1h")
+    for actor in ("codex", "tool:make"):
+        refused = here("done", held, "--as", actor, status=1)
+        assert refused.stderr.startswith(f"error: task '{held}' is claimed by 'robot'\n")
+    assert here("show", held, "--json").json["status"] == "in_progress"
+    here.now += 61 * MINUTE
+    here("done", held, "--as", "codex")
+    own = here.task("held by the person of robot", "--start")
+    here("done", own, "--as", "robot")
+    other = here.task("held by somebody else")
+    here("start", other, env={"GIT_AUTHOR_NAME": "Eve", "GIT_AUTHOR_EMAIL": "eve@example.com"})
+    here("done", other, "--as", "robot", status=1)
+    here("done", other)
+
+
+def test_what_a_completed_task_lacks_is_said(here: Here, repo: Repo) -> None:
+    repo.git("config", "pog.check", "git status")
+    task = here.task("a task", "--item", "one", "--item", "two", "--check", "true", "--approvals", "2", "--start")
+    here("check", "1")
+    here("run", "--", "true")
+    assert here("done", task).stderr.splitlines()[-3:] == [
+        "warning: 1 item is open: 'two'",
+        "warning: check 'git status' was not recorded: git pog run -- git status",
+        "warning: 0 of 2 approvals by people who did not work on it",
+    ]
+    repo.git("config", "--unset", "pog.check")
+    quiet = here.task("nothing lacks", "--item", "one", "--start")
+    here("check", "1", "--task", quiet)
+    assert "warning" not in here("done", quiet).stderr
