@@ -93,3 +93,19 @@ def _in_set(inside: str, char: str) -> bool:
         else:
             at += 1
     return False
+
+
+def plainer(path: str) -> str:
+    """Returns what a path names where a file system takes characters away, as those of macOS and Windows do (T6)."""
+    if (
+        path.isascii()
+        and not any(each in path for each in ("~", ":", ". ", "./", " /", ".."))
+        and path[-1:] not in ". "
+    ):
+        return path
+    parts = [part.translate(_TAKEN_AWAY).partition(":")[0] for part in path.split("/")]
+    parts = [part if part in (".", "..") else part.rstrip(" .") for part in parts]
+    return "/".join(".git" if part.casefold() == "git~1" else part for part in parts)
+
+
+_TAKEN_AWAY = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])

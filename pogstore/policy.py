@@ -5,7 +5,7 @@ clock and no disk. Lies on the path of a hook where a contract was compiled, so 
 """
 
 from pogstore.commands import allows, denies
-from pogstore.globs import matches, may_hold
+from pogstore.globs import matches, may_hold, plainer
 from pogstore.shell.gitwords import git_verb, odd_setting
 from pogstore.shell.programs import Doings, Run, understand
 from pogstore.shell.words import Word
@@ -46,7 +46,7 @@ _WRITES_CONFIG = frozenset(("--add", "--edit", "-e", "--replace-all", "--unset",
 _SCOPES = frozenset(
     ("--local", "--global", "--system", "--worktree", "--show-origin", "--show-scope", "--type", "--bool")
 )
-_ONLY_LOOKS = frozenset(("--json", "--staged", "--summary", "-h", "--help"))
+_ONLY_LOOKS = frozenset(("--json", "--staged", "--strict", "--summary", "-h", "--help"))
 """Options of `next` and `gate` with which they only look."""
 _READERS = frozenset(("cat", "echo", "grep", "head", "less", "ls", "printf", "rg", "tail", "test", "wc", "[", "git"))
 _READS_REFS = frozenset((
@@ -152,7 +152,8 @@ def judge_time(contract: Contract, now: int, worktree: str = "") -> Refusal | No
 def judge_paths(contract: Contract, paths: "Iterable[str]") -> Refusal | None:
     """Judges paths that are to be changed, resolved: relative to the root, and absolute if outside of it."""
     for path in paths:
-        if any(matches(pattern, path, fold=True) for pattern in GUARDED):
+        plain = plainer(path)
+        if any(matches(pattern, plain, fold=True) for pattern in GUARDED):
             return Refusal(LIMITS, f"'{path}' is where the limits of agents are kept", [path])
         for limits in contract.limits:
             refusal = _judge_path(limits, path)
@@ -168,7 +169,9 @@ def _judge_path(limits: Limits, path: str) -> Refusal | None:
         return Refusal(
             PATH, f"'{path}' is outside of the repository; {limits.source} allows {_only(limits.allow)}", [path]
         )
-    if any(matches(pattern, path, fold=True, anywhere=True) for pattern in limits.deny):
+    if any(
+        matches(pattern, each, fold=True, anywhere=True) for pattern in limits.deny for each in {path, plainer(path)}
+    ):
         return Refusal(PATH, f"'{path}' may not be changed: {limits.source} denies it", [path])
     if limits.allow is not None and not any(matches(pattern, path) for pattern in limits.allow):
         return Refusal(PATH, f"'{path}' is outside the scope of {limits.source}: {_only(limits.allow)}", [path])

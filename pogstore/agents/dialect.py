@@ -34,9 +34,11 @@ _SEVERAL = ("file_paths", "filepaths", "files", "paths")
 """What it has for several."""
 _PATCHED = ("command", "input", "patch", "patchText")
 """What it has for a patch that names the files itself."""
-_PLACED = ("working_directory", "workdir", "cwd", "dir_path")
-"""What it has for the directory in which a command runs."""
-_GIVEN = (*_NAMED, *_PATCHED, *_PLACED, "cmd")
+_PLACED = ("working_directory", "workdir", "dir_path", "directory")
+"""What it may have for the directory in which a command runs; an agent has one of them at most, and ignores others."""
+_MOVED = ("source", "destination", "source_path", "destination_path", "old_path", "new_path", "target", "target_path")
+"""What tools of MCP that move and copy have."""
+_GIVEN = (*_NAMED, *_PATCHED, *_PLACED, *_MOVED, "cmd")
 CLASSES = ("edit", "shell", "read", "mcp")
 """What an agent may class a tool as; every other word is `other`."""
 
@@ -48,6 +50,7 @@ class Dialect:
     `own` are members that an agent has that says the class and the files of a call itself, and `paths` those that are
     arrays of files; `of_tool` has the classes of the tools of one that does not, and `mcp` is what the names of those
     begin with that come through MCP. `edited` are events that tell of an edit without a call, with the file beside it.
+    `placed` are what a shell's input has for the folder of the command.
     `also` has what members are called where the agent is run by another program, with the names that are meant.
     `roots` is the array of the directories in which the agent works, where it does not say in which one it is. `whole`
     says that an edit which names no file that we find may have changed any.
@@ -66,6 +69,7 @@ class Dialect:
             "of_tool",
             "own",
             "paths",
+            "placed",
             "roots",
             "session",
         ),
@@ -89,12 +93,14 @@ class Dialect:
         mcp: str = "mcp__",
         edited: tuple[str, ...] = (),
         also: "Mapping[str, str]" = {},  # noqa: B006 - nobody writes into it
+        placed: tuple[str, ...] = (),
         roots: str = "workspace_roots",
         whole: bool = True,
     ) -> None:
         self.event, self.cwd, self.tool, self.given, self.own, self.paths = event, cwd, tool, given, own, paths
         self.session, self.steps, self.ends, self.looks, self.of_tool = session, steps, ends, looks, of_tool
         self.mcp, self.edited, self.also, self.roots, self.whole = mcp, edited, also, roots, whole
+        self.placed = placed
 
 
 DIALECTS = {
@@ -106,12 +112,14 @@ DIALECTS = {
         whole=False,
     ),
     "codex": Dialect(
+        placed=("workdir",),
         steps=("PreToolUse", "PostToolUse", "PostToolUseFailure"),
         ends=("Stop", "StopFailure", "Interrupt", "SessionEnd"),
         looks=("Stop", "StopFailure", "Interrupt"),
         of_tool=dict.fromkeys(CODEX_EDITS, "edit") | dict.fromkeys(CODEX_SHELLS, "shell"),
     ),
     "cursor": Dialect(
+        placed=("working_directory",),
         session="conversation_id",
         steps=("preToolUse", "postToolUse", "postToolUseFailure", "afterFileEdit", "afterTabFileEdit"),
         ends=("stop", "sessionEnd"),
@@ -131,6 +139,7 @@ DIALECTS = {
         of_tool=dict.fromkeys(COPILOT_EDITS, "edit") | dict.fromkeys(COPILOT_SHELLS, "shell"),
     ),
     "gemini": Dialect(
+        placed=("dir_path", "directory"),
         steps=("BeforeTool", "AfterTool"),
         ends=("AfterAgent", "SessionEnd"),
         looks=("AfterAgent",),
@@ -138,6 +147,7 @@ DIALECTS = {
         mcp="mcp_",
     ),
     "opencode": Dialect(
+        placed=("workdir",),
         event="event",
         cwd="directory",
         session="sessionID",
@@ -250,13 +260,15 @@ def _call(step: Step, names: Dialect, said: dict[str, str]) -> None:
         step.paths = _own_paths(names, said)
     elif class_ in ("edit", "mcp"):
         paths, step.named = _edited(names.given, said)
+        if class_ == "mcp":
+            step.named += [said[name] for name in (f"{names.given}.{each}" for each in _MOVED) if said.get(name)]
         step.paths = paths if class_ == "edit" else []
     unknown = "other" if names.own else "edit" if names.whole else ""
     step.whole = class_ in ("shell", "mcp") or (class_ == unknown and not step.paths)
     if step.whole:
         step.command = _command(names.given, said)
         if not names.own:
-            told = (said.get(f"{names.given}.{each}", "") for each in _PLACED)
+            told = (said.get(f"{names.given}.{each}", "") for each in names.placed)
             step.place = next(filter(None, told), "")
 
 

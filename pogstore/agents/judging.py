@@ -10,6 +10,7 @@ import os
 from pogstore.agents.dialect import Step
 from pogstore.agents.peek import MOST
 from pogstore.agents.refusal import REFUSALS
+from pogstore.interop.patched_paths import patched_paths
 
 # not `policy` itself: the package would look for a name of its face first, and load `importlib` for that
 from pogstore.policy import (
@@ -23,6 +24,7 @@ from pogstore.policy import (
     judge_paths,
     judge_time,
 )
+from pogstore.shell.programs import understand
 from pogstore.work import compiled, sighting, spool
 
 TYPE_CHECKING = False  # what type checkers take it for; see `pogstore/__init__.py`
@@ -39,6 +41,9 @@ WRITES = (
     *("replace", "save", "update", "write"),
 )
 """Words in the name of a tool of MCP that writes the files which its input names; what others write, nobody tells."""
+PATCHING = ("apply_patch", "applypatch")
+RUNS = ("bash", "command", "exec", "process", "run", "shell", "terminal")
+"""Words in the name of one that runs a command."""
 _OWN, _SPOOL = b"/pog", b"/pog/spool"
 FOREIGN = ("PowerShell", "powershell")
 """Shells that speak another language than the one that is read."""
@@ -63,7 +68,7 @@ def _judge(place: sighting.Place, path: bytes, step: Step, cwd: bytes, now: int)
     except (OSError, compiled.Damaged):
         return compiled.unreadable()
     resolving = _Resolving(place, cwd)
-    is_shell = step.kind == "shell"
+    is_shell = step.kind == "shell" or (step.kind == "mcp" and bool(step.command) and _is_called(step.tool, RUNS))
     if not (is_shell and is_ours(step.command)):
         refusal = judge_time(contract, now, spool.worktree_of(place[1]))
         if refusal is not None:
@@ -79,9 +84,15 @@ def _judge(place: sighting.Place, path: bytes, step: Step, cwd: bytes, now: int)
 
 def _written(step: Step) -> list[str]:
     """Returns the files that a step writes, by all that its input names."""
-    words = step.tool.lower() if step.kind == "mcp" else ""
-    writes = step.kind == "edit" or any(word in words for word in WRITES)
+    writes = step.kind == "edit" or (step.kind == "mcp" and _is_called(step.tool, WRITES))
     return list(dict.fromkeys([*step.paths, *(step.named if writes else ())]))
+
+
+def _is_called(tool: str, words: "Sequence[str]") -> bool:
+    """Says whether a word in the name of a tool of MCP, behind that of its server, begins with one of some."""
+    name = tool.replace(":", "__").rpartition("__")[2]
+    spaced = "".join(f"_{char}" if char.isupper() else char for char in name).lower().replace("-", "_")
+    return any(word.startswith(tuple(words)) for word in spaced.split("_"))
 
 
 def _judge_shell(contract: Contract, step: Step, resolving: "_Resolving") -> Refusal | None:
@@ -89,7 +100,20 @@ def _judge_shell(contract: Contract, step: Step, resolving: "_Resolving") -> Ref
         return Refusal(UNREAD, f"the language of '{step.tool}' is not read")
     if not step.command and (contract.on_paths or contract.on_commands):
         return Refusal(UNREAD, "what the shell is to do is not told")
-    return judge_command(contract, step.command, resolving)
+    refusal = judge_command(contract, step.command, resolving)
+    return refusal or (_judge_patch(contract, step, resolving) if contract.on_paths else None)
+
+
+def _judge_patch(contract: Contract, step: Step, resolving: "_Resolving") -> Refusal | None:
+    """Judges a patch that a shell is told to apply: Codex understands that, wherever the program is not there."""
+    runs = understand(step.command).runs if "apply" in step.command else []
+    names = [run.words[0].text.rpartition("/")[2] for run in runs]
+    if not any(name in PATCHING for name in names):
+        return None
+    paths = patched_paths(step.command.replace("'", "\n")) if len(names) == 1 else []
+    if not paths or any("$" in path or "`" in path for path in paths):
+        return Refusal(UNREAD, "which files a patch changes is not told where it stands")
+    return judge_paths(contract, [each for spelled in paths for each in resolving([spelled])])
 
 
 def _judge_without(step: Step) -> Refusal | None:

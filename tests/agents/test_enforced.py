@@ -80,6 +80,11 @@ EDITS = [
     ("path", ".git/pog/contracts/x", "limits"),
     ("path", ".pog.toml", "limits"),
     ("path", ".claude/settings.local.json", "limits"),
+    ("path", "src/.g\u200cit/config", "limits"),
+    ("path", "src/git~1/config", "limits"),
+    ("path", "src/.GIT. /config", "limits"),
+    ("path", "src/.git::$INDEX_ALLOCATION/config", "limits"),
+    ("path", "src/a.k\u200dey", "path"),
     ("symlink", "src/away/new.py", "path"),
     ("symlink", "src/away/file", "path"),
     ("symlink", "src/file", "path"),
@@ -98,6 +103,7 @@ EDITS = [
     ("allowed", "src/a.py", None),
     ("allowed", "{root}/src/deep/new.py", None),
     ("allowed", "docs/page.md", None),
+    ("allowed", "src/é.py", None),
     ("allowed", "src/../docs/page.md", None),
     ("allowed", "inside/a.py", None),
     ("allowed", "src/root/src/a.py", None),
@@ -413,6 +419,15 @@ def test_every_agent_is_denied_in_its_own_words(free: Asking, name: str) -> None
     assert [each.rule for each in free.refused()] == ["path"] * 3
 
 
+def test_the_folder_of_a_command_is_that_which_its_agent_knows(free: Asking) -> None:
+    free.bind(scope=SCOPE)
+    given = {"command": "echo x > a.py"}
+    assert asked(free, "codex", "shell", given | {"workdir": "src"}) == ""
+    assert asked(free, "codex", "shell", given | {"working_directory": "src"}) != ""
+    assert asked(free, "cursor", "Shell", given | {"working_directory": "src"}) == ""
+    assert asked(free, "copilot", "bash", given | {"workdir": "src"}) != ""
+
+
 def said_of(answer: str) -> str:
     """Returns the reason in any agent's answer, as JSON, without what every reason begins with."""
     found = next(value for value in strings(json.loads(answer)) if value.startswith("pogstore (path): "))
@@ -441,6 +456,27 @@ def strings(value: Any) -> Iterator[str]:
         ("Bash", {}, True),
         ("Bash", {"command": "ls", "cmd": "rm README"}, True),
         ("PowerShell", {"command": "Remove-Item README"}, True),
+        ("mcp__files__move_file", {"source": "src/a.py", "destination": "README"}, True),
+        ("mcp__files__writeFile", {"path": "README"}, True),
+        ("mcp__updater__get_output", {"path": "README"}, False),
+        ("mcp__desk__run_command", {"command": "rm README"}, True),
+        ("mcp__desk__run_command", {"command": "rm src/a.py"}, False),
+        ("mcp__desk__view", {"command": "rm README"}, False),
+        ("Bash", {"command": "rm a.py", "cwd": "src"}, True),
+        (
+            "Bash",
+            {"command": "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: README\n*** End Patch\nEOF"},
+            True,
+        ),
+        (
+            "Bash",
+            {"command": "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: src/a.py\n*** End Patch\nEOF"},
+            False,
+        ),
+        ("Bash", {"command": "apply_patch '*** Begin Patch\n*** Delete File: src/a.py\n*** End Patch'"}, False),
+        ("Bash", {"command": "apply_patch <<E\n*** Begin Patch\n*** Delete File: src/$F\n*** End Patch\nE"}, True),
+        ("Bash", {"command": "cd / && apply_patch '*** Begin Patch\n*** Delete File: src/a.py\n*** End Patch'"}, True),
+        ("Bash", {"command": "apply_patch < src/a.py"}, True),
     ],
 )
 def test_all_that_a_call_names_is_judged(free: Asking, tool: str, given: dict[str, Any], denied: bool) -> None:
