@@ -168,12 +168,17 @@ def environment(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Seals the environment of one test, with a home of its own."""
     home = next(homes)
     home.mkdir()
+    seal(monkeypatch, home)
+    time.tzset()
+
+
+def seal(patch: pytest.MonkeyPatch, home: Path) -> None:
+    """Seals the environment as long as a patch holds: also for fixtures that serve many tests, which come before."""
     wanted = sealed(os.environ, home)
     for name in os.environ.keys() - wanted.keys():
-        monkeypatch.delenv(name)
+        patch.delenv(name)
     for name, value in wanted.items():
-        monkeypatch.setenv(name, value)
-    time.tzset()
+        patch.setenv(name, value)
 
 
 @pytest.fixture(autouse=True)

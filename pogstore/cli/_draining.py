@@ -17,7 +17,7 @@ from pogstore.work import setup, spool, spooled
 
 READING = frozenset((
     *("list", "ready", "show", "status", "log", "diff", "blame", "why", "lineage", "trace", "points", "env show"),
-    *("env diff", "verify", "gate", "reindex", "local", "agent list"),
+    *("env diff", "verify", "gate", "reindex", "local", "agent list", "context"),
 ))  # fmt: skip
 """Commands that answer with what there is, rather than wait."""
 WRITING_WITH: Mapping[str, Sequence[str]] = {"next": ("claim",), "replay": ("branch", "into", "resume", "exec_")}

@@ -44,6 +44,20 @@ def test_a_session_of_gemini_is_blamed(here: Here, tmp_path: Path) -> None:
     assert "(gemini" in here("blame", "a.txt").stdout
 
 
+def test_what_is_odd_is_counted_or_listed(here: Here, tmp_path: Path) -> None:
+    rollout = Rollout(cwd=str(here.cwd)).prompt("Greet")
+    torn = kept(tmp_path / "rollout-1.jsonl", [*rollout.transcript().lines, b"{torn\n"])
+    told = transcript(message(1, "user", content="Greet"), form="lines", project=str(here.cwd))
+    other = kept(tmp_path / "session-1.jsonl", [*told.lines, b"{torn\n"])
+    for said, every in (
+        (here("import", "codex", torn), here("import", "codex", torn, "--oddities")),
+        (here("import", "gemini", other), here("import", "gemini", other, "--oddities")),
+    ):
+        assert "\nodd: " in said.stdout
+        assert said.stderr == "hint: '--oddities' lists each of them\n"
+        assert "rollout-1.jsonl" in every.stdout or "session-1.jsonl" in every.stdout
+
+
 @pytest.mark.parametrize(("agent", "noun"), [("codex", "rollout"), ("gemini", "session")])
 def test_files_of_nobody_are_refused(here: Here, tmp_path: Path, agent: str, noun: str) -> None:
     path = kept(tmp_path / "x.jsonl", [b"nothing\n"])
