@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import click
 
 from pogstore.cli import _draining, _interrupted
-from pogstore.cli._render import echo
+from pogstore.cli._render import DONE_ALL_THE_SAME, OF_OUTPUT, echo, flush
 from pogstore.errors import BadInput, NotARepository, NoWorkTree, PogError, RefusedByPolicy
 from pogstore.history import names
 from pogstore.history.names import Named
@@ -107,6 +107,12 @@ class Env:
         """Raises `RefusedByPolicy` while `POG_DISABLE` is set: then nothing is recorded (case PC-124)."""
         if disabled():
             raise RefusedByPolicy("recording is disabled by POG_DISABLE", "unset it to record again")
+
+    @property
+    def has_acted(self) -> bool:
+        """Whether this command has written something in somebody's name."""
+        opened: Store | None = self.__dict__.get("_opened")
+        return "by" in self.__dict__ and opened is not None and opened.has_written
 
     @property
     def actor(self) -> Actor:
@@ -257,7 +263,14 @@ def pass_env(function: Callable[..., _R]) -> Callable[..., _R]:
         context = click.get_current_context()
         context.call_on_close(lambda: _close(env))
         context.with_resource(in_force(env.own_rules))
-        return function(env, *args, **kwargs)
+        try:
+            answer = function(env, *args, **kwargs)
+            flush()
+        except OSError as fault:
+            if env.has_acted and OF_OUTPUT in getattr(fault, "__notes__", ()):
+                fault.add_note(DONE_ALL_THE_SAME)
+            raise
+        return answer
 
     return update_wrapper(wrapped, function)
 

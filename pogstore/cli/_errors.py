@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from pogstore.cli._render import safe, to_json
+from pogstore.cli._render import DONE_ALL_THE_SAME, safe, to_json
 from pogstore.errors import PogError
 
 CANNOT = 128
@@ -91,7 +91,8 @@ def _in_our_style(message: str) -> str:
 
 def _unexpected(fault: BaseException, as_json: bool) -> int:
     if isinstance(fault, OSError):
-        _say(as_json, _os_reason(fault), None, "io", retryable=False)
+        hint = DONE_ALL_THE_SAME if DONE_ALL_THE_SAME in getattr(fault, "__notes__", ()) else None
+        _say(as_json, _os_reason(fault), hint, "io", retryable=False)
     else:
         reason = f"{type(fault).__name__}: {fault}" if str(fault) else type(fault).__name__
         _say(as_json, reason, "this is a fault of git pog; POG_DEBUG=1 shows where", "internal", retryable=False)

@@ -24,6 +24,10 @@ _SELECTOR = "(?<![\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
 _HIDDEN = re.compile(f"[{_CLASS}\n]|{_SELECTOR}")
 _HIDDEN_BUT_NEWLINE = re.compile(f"[{_CLASS}]|{_SELECTOR}")
 ELLIPSIS = "…"
+OF_OUTPUT = "standard output"
+"""Marks an `OSError`, as a note, that came of writing there."""
+DONE_ALL_THE_SAME = "it is done and recorded all the same; only what it prints is lost"
+"""Marks one of them, as a note, of a command that had done its work."""
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _COLORS = {name: 30 + at for at, name in enumerate(_NAMES)} | {
     f"bright_{name}": 90 + at for at, name in enumerate(_NAMES)
@@ -52,12 +56,25 @@ def _json_escape(character: str) -> str:
 
 def echo(text: str = "") -> None:
     """Prints a line on standard output."""
-    sys.stdout.write(f"{text}\n")
+    try:
+        sys.stdout.write(f"{text}\n")
+    except OSError as fault:
+        fault.add_note(OF_OUTPUT)
+        raise
+
+
+def flush() -> None:
+    """Writes what waits for standard output."""
+    try:
+        sys.stdout.flush()
+    except OSError as fault:
+        fault.add_note(OF_OUTPUT)
+        raise
 
 
 def tell(text: str) -> None:
     """Prints a line on standard error: a hint, a warning, or that there is nothing to print."""
-    sys.stdout.flush()
+    flush()
     sys.stderr.write(f"{text}\n")
 
 

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -17,7 +18,9 @@ from pogstore.errors import NotEnabled, RefusedByPolicy
 from pogstore.work import runner, setup
 from pogstore.work.runner import Command, Recorded
 
+UNSHOWN = 1
 EXITS = {
+    UNSHOWN: "the command ended with 0, but what it printed could not be shown",
     4: "recording is off; nothing ran",
     126: "the command cannot be started; nothing ran",
     127: "there is no such command; nothing ran",
@@ -49,8 +52,9 @@ def command(
     arguments, the first and last half MiB of what it printed, its exit status, and the whole work tree before and
     after, compared. Arguments, output and environment stay at home when the task is pushed.
 
-    Otherwise the exit status is that of the command, or 128 and the number of the signal that ended it. With --json
-    the event is printed on standard output, and what the command prints there goes to standard error.
+    Otherwise the exit status is that of the command, or 128 and the number of the signal that ended it; it is 1 where
+    what a command printed that ended with 0 could not be shown. With --json the event is printed on standard output,
+    and what the command prints there goes to standard error.
     """
     if not env.store.enabled:
         raise NotEnabled
@@ -95,6 +99,10 @@ def _store_what_waits(env: Env) -> None:
 
 def _answer(done: Recorded, as_json: bool) -> int:
     status = runner.exit_status(done.finished)
+    if done.finished.unshown is not None:
+        with suppress(OSError):  # standard error may be what is full
+            tell(f"warning: not all that the command printed could be shown: {done.finished.unshown}")
+        status = status or UNSHOWN
     for pattern in done.outputs.unmatched:
         tell(f"warning: no file matches the output '{safe(pattern)}'")
     if done.outputs.cut:

@@ -47,6 +47,7 @@ class Store:
         self.git = Git(place.git_dir, place.work_tree)
         self.index = Index(place.own / "index.sqlite3")
         self.decoded = Decoded()
+        self.has_written = False
 
     @property
     def enabled(self) -> bool:
@@ -247,6 +248,7 @@ class Store:
                     if attempt + 1 == ATTEMPTS:
                         raise
                 else:
+                    self.has_written = True
                     upkeep.keep_up(self.layout, self.git, self.objects)
                     return answer
         raise AssertionError  # pragma: no cover - the loop returns or raises

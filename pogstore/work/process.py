@@ -40,7 +40,7 @@ _BEYOND = 1 << 17
 
 class Finished(NamedTuple):
     """How a command ended: `status` is negative for a signal. `left` says that somebody still held its streams open,
-    `late` that it was ended because its time was over.
+    `late` that it was ended because its time was over, `unshown` why not all that it printed could be shown.
     """
 
     status: int
@@ -49,6 +49,7 @@ class Finished(NamedTuple):
     microseconds: int
     left: bool
     late: bool = False
+    unshown: str | None = None
 
 
 class Capture:
@@ -184,7 +185,8 @@ def execute(
         for channel in channels:
             channel.close()
     out, err = (channel.capture.text for channel in channels)
-    return Finished(status, out, err, (time.monotonic_ns() - begun) // 1000, left, late)
+    unshown = next((channel.unshown for channel in channels if channel.unshown), None)
+    return Finished(status, out, err, (time.monotonic_ns() - begun) // 1000, left, late, unshown)
 
 
 def said(argv: Sequence[bytes], *, environ: Mapping[bytes, bytes], seconds: float, limit: int = _CHUNK) -> bytes | None:
@@ -259,6 +261,7 @@ class _Channel:
 
     def __init__(self, shown: int, limit: int) -> None:
         self.shown, self.capture = shown, Capture(limit)
+        self.unshown: str | None = None
         self.outer, self.inner = _terminal(shown) if os.isatty(shown) else os.pipe()
 
     def started(self) -> None:
@@ -289,7 +292,10 @@ class _Channel:
         self.capture.add(data)
         try:
             _write(self.shown, data)
-        except OSError:
+        except BrokenPipeError:
+            return False
+        except OSError as fault:
+            self.unshown = fault.strerror or "no reason given"
             return False
         return True
 

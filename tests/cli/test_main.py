@@ -319,6 +319,49 @@ def test_a_full_disk_is_reported(busy: Repo) -> None:
     assert shell(busy, "git pog show nothing 2> /dev/full").status == 128
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_what_is_done_and_cannot_be_told_is_said_to_be_done(pog: Pog, busy: Repo) -> None:
+    """Only of what was done: a dry run, and a command that reads, do nothing."""
+    lost = "error: input or output: No space left on device\n"
+    done = "hint: it is done and recorded all the same; only what it prints is lost\n"
+    assert shell(busy, "git pog note x > /dev/full") == ("", lost + done, 128)
+    assert shell(busy, "git pog log > /dev/full") == ("", lost, 128)
+    assert shell(busy, "git pog run -- sh -c 'echo a > f'").status == 0
+    event = pog("show", "@@{1}", "--json").json["id"]
+    assert shell(busy, f"git pog rollback -n {event} > /dev/full") == ("", lost, 128)
+    assert (busy.path / "f").exists()
+    assert shell(busy, f"git pog rollback {event} > /dev/full") == ("", lost + done, 128)
+    assert not (busy.path / "f").exists()
+    said = shell(busy, "git pog undo --json > /dev/full")
+    assert (said.status, json.loads(said.stderr)["error"]["hint"]) == (128, done.removeprefix("hint: ").rstrip("\n"))
+    assert (busy.path / "f").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_what_a_command_prints_that_cannot_be_shown_is_no_success(busy: Repo) -> None:
+    said = shell(busy, "git pog run -- echo hi > /dev/full")
+    assert said == ("", "warning: not all that the command printed could be shown: No space left on device\n", 1)
+    assert "hi" in shell(busy, "git pog show '@@{1}'").stdout
+    assert shell(busy, "git pog run -- sh -c 'echo hi; exit 3' > /dev/full").status == 3
+    assert shell(busy, "git pog run -- sh -c 'echo hi >&2' 2> /dev/full").status == 1
+    assert shell(busy, "git pog run -- seq 100000 | true").status in (0, 141)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("form", ["", "--porcelain", "--json"])
+def test_a_blame_that_cannot_be_printed_says_so_on_each_of_its_ways(busy: Repo, form: str) -> None:
+    """Worked out, at once and by the long way, and known from before."""
+    busy.commit({"a.txt": "one line\n"})
+    command = f"{sys.executable} {Path(main.__file__).with_name('git-pog')} blame {form} a.txt"
+    for script in ("{} > /dev/full", "{} > /dev/null; {} > /dev/full", "POG_NOW=1 {} > /dev/full"):
+        said = shell(busy, script.replace("{}", command))
+        assert said.status == 128, script
+        assert "input or output: No space left on device" in said.stderr
+        assert said.stderr.count("\n") == 1
+        assert said.stderr.startswith('{"error"' if form == "--json" else "error: ")
+    assert shell(busy, f"{command} | true").stderr == ""
+
+
 def test_a_reader_that_goes_away_is_no_fault(busy: Repo) -> None:
     assert shell(busy, "git pog log | head -n 1").stderr == ""
     assert shell(busy, "git pog log | head -n 1").status == 0
