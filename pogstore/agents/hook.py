@@ -301,6 +301,8 @@ class _Told:
                 record += spool.fields((b"refused", self.refused))
             if aside:
                 record += spool.fields((b"aside", b"1"))
+            if seen.log >= 0:
+                record += spool.fields((b"log", b"%d" % seen.log))
             spool.append(directory, record, sync=sync)
             seen.remember()
         except BaseException as fault:  # noqa: BLE001 - whatever it was, the record is lost

@@ -15,7 +15,8 @@ from pogstore.store import content
 from pogstore.store.batch import OMITTED_LARGE
 from pogstore.work.entries import paths_committed
 from pogstore.work.held import SUBMODULE, Held, Last, oid_text, path_of
-from pogstore.work.made import Made, Span
+from pogstore.work.made import Made
+from pogstore.work.movements import Span
 from pogstore.work.recorded import Recorded
 from pogstore.work.renames import with_renames
 from pogstore.work.spooled_record import Absent, Head, Record, Seen, Unseen
@@ -24,17 +25,22 @@ NO_BEFORE = "no-before"
 MEANWHILE = "committed-meanwhile"
 """Why it is not known what a call did: it committed, and git does not tell what of it is whose."""
 _WHOLE = "whole"
+_DIGITS = 16
 
 State = Seen | Absent | Unseen
 
 
 class Look(NamedTuple):
-    """A work tree as a hook saw it. `reason` says why not all of it was seen; then its states say nothing."""
+    """A work tree as a hook saw it. `reason` says why not all of it was seen; then its states say nothing.
+
+    `log` is how many bytes HEAD's log had then; -1 if that is not known.
+    """
 
     head: Head | None
     states: Mapping[bytes, State]
     time: int
     reason: str | None = None
+    log: int = -1
 
 
 class Difference(NamedTuple):
@@ -77,7 +83,9 @@ def look_of(record: Record) -> Look | None:
     if record.look is None:
         return None
     reason = None if record.look == _WHOLE else record.look.partition(" ")[2] or "failed"
-    return Look(record.head, {each.path: each for each in record.states}, record.time, reason)
+    log = record.extra.get("log", b"")
+    size = int(log) if log.isdigit() and len(log) < _DIGITS else -1
+    return Look(record.head, {each.path: each for each in record.states}, record.time, reason, size)
 
 
 def base_of(head: Head | None) -> dict[str, object] | None:
@@ -170,7 +178,7 @@ def _made(recorded: Recorded, begin: Look, now: Look) -> Made:
         held += [] if noted is None else [noted.held]
         return any(each.same(after) for each in held) or recorded.was_recorded(path, after)
 
-    return recorded.made(Span(old, new, begin.time // 1_000_000, now.time // 1_000_000), was_held)
+    return recorded.made(Span(old, new, begin.time, now.time, (begin.log, now.log)), was_held)
 
 
 def _standing(recorded: Recorded, mine: Made, now: Look) -> set[bytes]:

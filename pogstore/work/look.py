@@ -58,10 +58,11 @@ Listing = tuple[bytes, dict[bytes, tuple[int, bytes]]]
 class Look:
     """What was seen: the fields `head` and `look` of a record and its states, none of them if it is partial.
 
-    `inside` are the repositories in the work tree that git says have changed.
+    `inside` are the repositories in the work tree that git says have changed. `log` is how many bytes HEAD's log had
+    when the look began; -1 if that is not known.
     """
 
-    __slots__ = ("_found", "_git_dir", "head", "inside", "look", "states")
+    __slots__ = ("_found", "_git_dir", "head", "inside", "log", "look", "states")
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Look:
     ) -> None:
         self.head, self.look, self.states = head, look, states
         self.inside: list[sighting.Place] = []
+        self.log = -1
         self._git_dir, self._found = git_dir, found
 
     def remember(self) -> None:
@@ -91,11 +93,13 @@ def look(place: sighting.Place, max_blob: int, timeout: float = TIMEOUT) -> Look
     private = looked.Private(place[1])
     head = head_of(place[1], place[2])
     begun = unfinished.trace(place[1])
+    log = _log_size(place[1])
     try:
         reason = b"too-many"
         if not private.is_vast(head):
             done = _whole(place, private, max_blob, deadline)
             if not begun[0] and unfinished.trace(place[1]) == begun:
+                done.log = log
                 return done
             reason = b"operation"
     except TimeoutError:
@@ -110,6 +114,15 @@ def look(place: sighting.Place, max_blob: int, timeout: float = TIMEOUT) -> Look
     finally:
         private.close()
     return Look(place[1], head_of(place[1], place[2]), b"partial " + reason, [])
+
+
+def _log_size(git_dir: bytes) -> int:
+    try:
+        return os.stat(git_dir + b"/logs/HEAD").st_size
+    except FileNotFoundError:
+        return 0
+    except OSError:
+        return -1
 
 
 def _whole(place: sighting.Place, private: looked.Private, max_blob: int, deadline: float) -> Look:

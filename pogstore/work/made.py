@@ -4,10 +4,8 @@ HEAD's log tells what was made in a work tree and what git brought there. Where 
 do: what was written and committed while the call ran is its own.
 """
 
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from pogstore.errors import NotFound, ObjectDamaged
@@ -16,27 +14,15 @@ from pogstore.store.contract import Objects
 from pogstore.store.gitcli import Git
 from pogstore.store.layout import Layout
 from pogstore.work.entries import LITERAL, Entry
+from pogstore.work.movements import Movement, Span, movements
 
 MOST = 100
 """Commits of one call that are gone through."""
-ADDED = 8
-"""Work trees that one call may have added."""
-_TAIL = 256 * 1024
 _LIMIT = 1 << 24
-_NOBODY = re.compile(rb"[0 ]+")
 _AMENDED = b"commit (amend)"
 _MIXED = (b"commit (cherry-pick)", b"rebase (continue)", b"rebase (squash)", b"rebase (fixup)")
 """What has an older commit's work in it, and perhaps what was written to make it fit."""
 _TIMES = re.compile(rb"^(author|committer) .*> (\d{1,15}) [+-]\d{4}$", re.MULTILINE)
-
-
-class Span(NamedTuple):
-    """The commits at which HEAD was at both ends of a call ("" if there was none), and when that was, in s."""
-
-    old: str
-    new: str
-    since: int
-    until: int
 
 
 class Written(NamedTuple):
@@ -61,15 +47,6 @@ class _Commit(NamedTuple):
     over: tuple[str, ...]
 
 
-class _Line(NamedTuple):
-    """One movement of HEAD."""
-
-    old: str
-    new: str
-    time: int
-    why: bytes
-
-
 def made(
     git: Git,
     objects: Objects,
@@ -83,9 +60,12 @@ def made(
     What `was_held` says to have been there before is left out. No process is started where nothing was committed, and
     history is gone through only for what is left.
     """
-    lines = list(_lines(layout, span))
+    lines, is_certain = movements(layout, span)
     if lines:
         commits, is_all = _by_log(objects, lines, span)
+        is_all = is_all and is_certain
+    elif not is_certain:
+        return Made(is_all=False)
     elif span.new and span.old != span.new:
         commits, is_all = _by_times(git, objects, span)
     else:
@@ -102,47 +82,7 @@ def made(
     return Made({path: each for path, each in found.items() if path not in old}, oids, is_all)
 
 
-def _lines(layout: Layout, span: Span) -> Iterator[_Line]:
-    """Yields how HEAD moved in a span, here and in the work trees that were added in it."""
-    yield from (line for line in _log(layout.git_dir) if span.since <= line.time <= span.until)
-    try:
-        others = sorted((layout.common_dir / "worktrees").iterdir(), key=_changed, reverse=True)[:ADDED]
-    except OSError:
-        return
-    for other in others:
-        if other != layout.git_dir and _changed(other) >= span.since:
-            lines = _log(other)
-            if lines and _NOBODY.fullmatch(lines[0].old.encode()) and span.since <= lines[0].time <= span.until:
-                yield from (line for line in lines[1:] if line.time <= span.until)
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0
-
-
-def _log(git_dir: Path) -> list[_Line]:
-    """Returns what the end of HEAD's log says."""
-    try:
-        with (git_dir / "logs" / "HEAD").open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-            texts = file.read(_TAIL).split(b"\n")
-    except OSError:
-        return []
-    return [line for text in texts if (line := _line(text)) is not None]
-
-
-def _line(text: bytes) -> _Line | None:
-    begin, _, why = text.partition(b"\t")
-    words = begin.split(b" ")
-    if len(words) < 4 or not words[-2].isdigit() or len(words[0]) not in (40, 64):
-        return None
-    return _Line(words[0].decode("ascii", "replace"), words[1].decode("ascii", "replace"), int(words[-2]), why)
-
-
-def _by_log(objects: Objects, lines: Iterable[_Line], span: Span) -> tuple[list[_Commit], bool]:
+def _by_log(objects: Objects, lines: Iterable[Movement], span: Span) -> tuple[list[_Commit], bool]:
     """Returns the commits that a log says were made, the first of them first, and whether all is told."""
     found: dict[str, _Commit] = {}
     is_all = True

@@ -21,7 +21,8 @@ from pogstore.work.conversion import Conversion
 from pogstore.work.entries import LITERAL, Entries, Entry, in_history
 from pogstore.work.held import NOTHING, SUBMODULE, Held, Last, oid_text, path_of
 from pogstore.work.ignored import ignored
-from pogstore.work.made import Made, Span, made
+from pogstore.work.made import Made, made
+from pogstore.work.movements import Span
 from pogstore.work.spooled_record import Absent, Head, Seen, Unseen
 
 _LINK = "120000"

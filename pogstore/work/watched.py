@@ -139,13 +139,13 @@ class Watch:
         place = _place(store.layout)
         if self._paths is None:
             seen = look(place, store.max_blob, _patience(store))
-            head, whole, states = seen.head, seen.look, seen.states
+            head, whole, states, log = seen.head, seen.look, seen.states, seen.log
         else:
-            head, whole = head_of(place[1], place[2]), b"whole"
+            head, whole, log = head_of(place[1], place[2]), b"whole", -1
             inside = (place[0] + b"/" + path for path in self._paths)
             states = [state for path in inside for state in sighting.states(place[0], path, store.max_blob)]
         found = _decoded(place, head, whole, states, time)
-        return found._replace(states={path: self._read(store, state) for path, state in found.states.items()})
+        return found._replace(log=log, states={path: self._read(store, state) for path, state in found.states.items()})
 
     def _read(self, store: Store, state: compared.State) -> compared.State:
         """Returns a state with the bytes that lie in an earlier record, which may be gone once the file is another."""

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +134,20 @@ def test_a_look_that_fails_does_not_cost_the_record(enabled: Repo, monkeypatch: 
     assert seen(second) == {b"README": b"a project\n"}, "what was named is seen all the same"
 
 
+def without_log(extra: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What a record has beside its own fields and the length of HEAD's log."""
+    return {name: value for name, value in extra.items() if name != "log"}
+
+
+def test_a_look_tells_how_long_the_log_of_head_is(enabled: Repo) -> None:
+    call(shell("PreToolUse", enabled.path))
+    enabled.git("commit", "--quiet", "--allow-empty", "-m", "more")
+    call(shell("PostToolUse", enabled.path))
+    lines = (enabled.path / ".git/logs/HEAD").read_bytes().splitlines(keepends=True)
+    sizes = [len(b"".join(lines[:-1])), len(b"".join(lines))]
+    assert [int(record.extra["log"]) for record in records(enabled)] == sizes
+
+
 def test_another_work_tree_that_a_command_names_is_told_too(enabled: Repo) -> None:
     beside, other = linked(enabled, "feature-x"), linked(enabled, "unnamed")
     call(shell("PreToolUse", enabled.path, "cd ../feature-x && make"))
@@ -142,7 +156,7 @@ def test_another_work_tree_that_a_command_names_is_told_too(enabled: Repo) -> No
     call(shell("PostToolUse", enabled.path, "cd ../feature-x && make"))
     found = records(enabled)
     assert [Path(record.root.decode()).name for record in found] == ["repo", "feature-x"] * 2
-    assert [record.extra for record in found] == [{}, {"aside": b"1"}] * 2
+    assert [without_log(record.extra) for record in found] == [{}, {"aside": b"1"}] * 2
     assert [record.look for record in found] == ["whole"] * 4
     assert found[2].payload == found[3].payload
     assert found[3].git_dir == bytes(enabled.path / ".git" / "worktrees" / "feature-x")
@@ -154,7 +168,7 @@ def test_the_main_work_tree_is_another_one_too(enabled: Repo) -> None:
     generic(told("tool_end", beside.path, **{"class": "shell", "input": "cd ../repo"}))
     found = records(enabled)
     assert [Path(record.root.decode()).name for record in found] == ["feature-x", "repo"]
-    assert [record.extra for record in found] == [{}, {"aside": b"1"}]
+    assert [without_log(record.extra) for record in found] == [{}, {"aside": b"1"}]
 
 
 def test_only_so_many_work_trees_are_looked_for(enabled: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

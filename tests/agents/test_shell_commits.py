@@ -159,3 +159,33 @@ def test_two_calls_of_one_second_do_not_tell_of_a_commit_twice(agent: Session, p
     agent.now -= SECOND // 2
     second = agent.bash("true")
     assert [changed(step(pog, call)) for call in (first, second)] == [{"f.txt": (None, FILE)}, {}]
+
+
+PERSONS = "a person typed this line by hand"
+
+
+def by_hand(agent: Session, repo: Repo, name: str, second: int) -> None:
+    """A person saves a line and commits it, in the second that is so many after the last hook."""
+    (repo.path / name).write_text(f"{PERSONS}\n")
+    repo.git("add", name)
+    at = f"{agent.now // SECOND + second} +0000"
+    env = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    repo.git("commit", "--quiet", "-m", "by hand", env=env)
+
+
+@pytest.mark.parametrize(
+    "command", ["true", "echo x > made.txt", f"export GIT_AUTHOR_DATE=@ GIT_COMMITTER_DATE=@; {COMMIT}"]
+)
+def test_what_a_person_commits_in_the_second_of_a_call_but_before_or_after_it_is_no_calls(
+    agent: Session, pog: Pog, repo: Repo, command: str
+) -> None:
+    """Git's times have whole seconds, and hooks are faster."""
+    by_hand(agent, repo, "before.txt", 1)  # the hook before the call comes one second after the last one
+    call = agent.bash(command.replace("@", f"'{agent.now // SECOND + 1} +0000'"))
+    by_hand(agent, repo, "after.txt", 0)
+    found = step(pog, call)
+    own = {"made.txt": (None, FILE)} if "made" in command else {"f.txt": (None, FILE)} if "commit" in command else {}
+    assert (changed(found), found.get("coverage_reason")) == (own, "shell" if own else None)
+    assert blamed(pog, "before.txt") == blamed(pog, "after.txt") == ["other"]
+    if "commit" in command:
+        assert blamed(pog) == ["agent"]
