@@ -41,6 +41,8 @@ OWN_VERBS = frozenset((
     *("verify", "version", "why"),
 ))  # fmt: skip
 """The verbs of `git pog` that an agent may use under a contract: none of them can change what holds for it."""
+_BEGINNING = frozenset(("start", "claim", "next", "new"))
+"""The verbs that begin a task."""
 _READS_CONFIG = frozenset(("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l"))
 _WRITES_CONFIG = frozenset(("--add", "--edit", "-e", "--replace-all", "--unset", "--unset-all", "--rename-section"))
 _SCOPES = frozenset(
@@ -99,16 +101,28 @@ class Limits:
 class Contract:
     """What holds for one task: its limits, the claim, and what may be spent.
 
-    `standing` is empty while the claim stands, else why it does not; in the work trees `lost_in`, by their ids,
-    somebody had claimed it who does not hold it now. `budget` has what may be spent, and `spent` what is known to be,
-    by the names of a definition; minutes count from `since`. Times are µs since the epoch.
+    `fault` says why nobody can tell all that holds. `standing` is empty while the claim stands, else why it does not;
+    in the work trees `lost_in`, by their ids, somebody had claimed it who does not hold it now. `budget` has what may
+    be spent, and `spent` what is known to be, by the names of a definition; minutes count from `since`. Times are µs
+    since the epoch.
     """
 
-    __slots__ = ("budget", "definition", "lease_until", "limits", "lost_in", "since", "spent", "standing", "task")
+    __slots__ = (
+        "budget",
+        "definition",
+        "fault",
+        "lease_until",
+        "limits",
+        "lost_in",
+        "since",
+        "spent",
+        "standing",
+        "task",
+    )
 
     def __init__(self, task: str, definition: str = "", limits: "Iterable[Limits]" = ()) -> None:
         self.task, self.definition, self.limits = task, definition, tuple(limits)
-        self.standing = ""
+        self.fault = self.standing = ""
         self.lost_in: tuple[str, ...] = ()
         self.lease_until = self.since = 0
         self.budget: dict[str, int] = {}
@@ -136,6 +150,8 @@ class Refusal:
 
 def judge_time(contract: Contract, now: int, worktree: str = "") -> Refusal | None:
     """Judges whether anything may be done at all now (µs since the epoch), in the work tree of an id."""
+    if contract.fault:
+        return Refusal(LIMITS, contract.fault)
     if worktree and worktree in contract.lost_in:
         return Refusal(CLAIM_LOST, "somebody else has claimed the task, in another work tree")
     if contract.standing:
@@ -189,7 +205,7 @@ def is_ours(text: str) -> bool:
 
 def is_beginning(text: str) -> bool:
     """Says whether a command line does nothing but call commands of ours, those that begin a task among them."""
-    return _is_all(text, OWN_VERBS | {"start", "claim", "next", "new"})
+    return _is_all(text, OWN_VERBS | _BEGINNING)
 
 
 def _is_all(text: str, verbs: frozenset[str]) -> bool:
@@ -348,7 +364,8 @@ def _judge_verb(contract: Contract, given: "Sequence[Word]") -> Refusal | None:
     looks = verb in ("next", "gate") and all(
         word.known and (word.text in _ONLY_LOOKS or word.text[:1] != "-") for word in rest
     )
+    begins = not contract.task and verb in _BEGINNING  # what holds without a task holds with any
     made = verb == "new" and not any(word.text.startswith("--s") or not word.known for word in rest)
-    if verb in OWN_VERBS or again or made or looks or not (verb or any(not word.known for word in given)):
+    if verb in OWN_VERBS or again or begins or made or looks or not (verb or any(not word.known for word in given)):
         return None
     return Refusal(LIMITS, f"'git pog {verb}' is for a person while a contract holds")

@@ -57,7 +57,10 @@ def judge(place: sighting.Place, task: str, step: Step, cwd: bytes, now: int) ->
     try:
         if path is not None:
             return _judge(place, path, step, cwd, now)
-        return _judge_without(step) if spool.requires_task(place[2] + _SPOOL) else None
+        path = compiled.find(place[2] + _OWN, spool.NO_TASK)  # what holds without a task
+        found = _judge(place, path, step, cwd, now) if path is not None else None
+        required = spool.requires_task(place[2] + _SPOOL)
+        return _judge_without(step) if found is None and required else found
     except Exception as fault:  # noqa: BLE001 - where a contract holds, nothing passes because it is odd
         return Refusal(UNREAD, f"it cannot be judged: {type(fault).__name__}")
 

@@ -11,6 +11,7 @@ from pogstore.agents import claude_settings, command_line, wiring
 from pogstore.cli import _delivery, _draining
 from pogstore.cli._context import Env, disabled, pass_env
 from pogstore.cli._installed import Hooks, installed
+from pogstore.cli._limits import trouble_with
 from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._render import counted, echo, echo_json, safe, table, tell, when
 from pogstore.store.refs import PRIVATE, TRACKING
@@ -64,8 +65,15 @@ def _checks(env: Env) -> Iterator[Check]:
             yield from _waiting(env)
         yield from _hooks(env)
     yield from _rules(env)
+    yield from _limits(env)
     yield from _guard(env)
     yield from _refspecs(env)
+
+
+def _limits(env: Env) -> Iterator[Check]:
+    found = trouble_with(env.store)
+    if found is not None:
+        yield Check("limits", "wrong", found.text, found.hint)
 
 
 def _program() -> Check:

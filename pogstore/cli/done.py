@@ -26,5 +26,5 @@ def command(env: Env, task: str, outcome: str | None, as_json: bool) -> None:
     """
     found = env.task(task)
     move_task(env, found, "completed", as_json, outcome=text_of(outcome, "-m"))
-    for phrase in lacking(env.store, found):
+    for phrase in () if as_json else lacking(env.store, found):
         tell(f"warning: {cut(safe(phrase), LONGEST)}")

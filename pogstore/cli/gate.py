@@ -6,7 +6,7 @@ from pogstore.cli._checks import run_checks
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._gate import gate_lines, gate_summary, gate_value
 from pogstore.cli._options import exclusive, json_option, pog_command
-from pogstore.cli._render import echo, echo_json
+from pogstore.cli._render import echo, echo_json, tell
 from pogstore.errors import BadInput
 from pogstore.history.gate import Gate, Ran, gate_range, gate_staged
 from pogstore.history.ranges import find_range
@@ -42,6 +42,8 @@ def command(
     if yes and not exec_:
         raise click.UsageError("--yes goes with --exec")
     found = _gate(env, range_, {}, strict=strict)
+    if found.files and not env.store.tasks():
+        tell("warning: no task is here, so that no limit of one was looked at; 'git pog fetch' brings what was pushed")
     if exec_:
         ran = run_checks(env, [gated.task for gated in found.tasks], yes=yes)
         found = _gate(env, range_, ran, strict=strict)

@@ -10,6 +10,7 @@ from pogstore.cli import _draining, _interrupted, _missing
 from pogstore.cli._claims import troubles
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._installed import Hooks, installed
+from pogstore.cli._limits import trouble_with
 from pogstore.cli._options import json_option, pog_command
 from pogstore.cli._redaction import redaction_value, said_redaction
 from pogstore.cli._render import counted, echo, echo_json, safe, tell
@@ -61,6 +62,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
     active = _active(env)
     capture = _capture(env, lines, active)
     on = active.task if active else None
+    limits = trouble_with(env.store)
     if seen:
         acknowledged.acknowledge(env.store.layout, now())
     if as_json:
@@ -74,6 +76,7 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
             "closed": capture.closed,
             "faults": [{"ref": ref, "reason": reason} for ref, reason in faults],
             "paused": capture.paused,
+            "limits": limits.text if limits else None,
             "losses": [loss._asdict() for loss in capture.losses],
             "new_losses": {loss.reason: new for loss in capture.losses if (new := capture.seen.new(loss))},
             "gaps": [gap._asdict() for gap in capture.gaps],
@@ -88,6 +91,9 @@ def command(env: Env, seen: bool, as_json: bool) -> int:
             echo(f"interrupted: {waiting}")
         for line in (*_said(capture), *said_redaction(env, on)):
             echo(line)
+        if limits is not None:
+            echo(f"limits: {safe(limits.text)}")
+            tell(f"hint: {safe(limits.hint)}")
         for line, hint in _missing.said_gaps(capture.gaps):
             echo(line)
             if hint:

@@ -20,7 +20,7 @@ from pogstore.store import gitdiff, gitlog
 from pogstore.store.gitdiff import FileDiff
 from pogstore.store.store import Store
 from pogstore.work import bounded, bounds
-from pogstore.work.policies import Policy, file_at, with_files
+from pogstore.work.policies import Policy, file_at, policy_of, with_files
 
 UNCOVERED, APPROVALS, CHECK, STEP, UNCLAIMED = "uncovered", "approvals", "check", "step", "unclaimed"
 
@@ -78,7 +78,8 @@ def gate_range(store: Store, asked: Range, *, strict: bool = False, ran: Ran = N
 
 
 def gate_staged(store: Store, *, strict: bool = False, ran: Ran = NOTHING) -> Gate:
-    """Judges what the index has otherwise than HEAD."""
+    """Judges what the index has otherwise than HEAD; raises `BadInput` for a file of limits that cannot be read."""
+    policy_of(store)  # a file that cannot be read is said, also where it is not staged
     head = gitlog.find_head(store.git)
     found = [RangeFile(diff, _staged(store, diff)) for diff in gitdiff.staged(store.git, head)]
     files = [file_at(store, "HEAD"), file_at(store, ":")]
@@ -102,6 +103,8 @@ def _judged(
     tasks = tuple(judging.tasks())
     problems += [problem for gated in tasks for problem in judging.task(gated)]
     problems += judging.others()
+    if asked.require_task and files and not store.tasks():
+        problems.append(Problem(policy.NO_TASK, "a task is required, and none is here: 'git pog fetch' brings them"))
     return Gate(base, tip, len(files), judging.covered, judging.uncovered, tasks, tuple(problems))
 
 

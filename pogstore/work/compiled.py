@@ -1,5 +1,7 @@
 """The contract of a task as a hook finds it: one small file, `<common git dir>/pog/contracts/<task>`.
 
+What holds for every task is one more, named `-`, for whoever is on none that has a file.
+
 A cache: what holds is said by the task's definition (`bounds.py`), and whoever drains compares the two. Lies on the
 path of a hook where there is such a file: see `spool.py`.
 """
@@ -32,6 +34,7 @@ def encode(contract: Contract, claim: str) -> bytes:
         (b"definition_id", contract.definition.encode()),
         (b"claim", claim.encode()),
         (b"standing", _bytes(contract.standing)),
+        *([(b"fault", _bytes(contract.fault))] if contract.fault else []),
         *((b"lost_in", _bytes(each)) for each in contract.lost_in),
         (b"lease_until", b"%d" % contract.lease_until),
         (b"since", b"%d" % contract.since),
@@ -75,7 +78,7 @@ def _decoded(body: bytes) -> tuple[Contract, str]:
         raise ValueError
     found = [_limits_of(value) for name, value in pairs if name == "limits"]
     contract = Contract(values["task"], values["definition_id"], found)
-    contract.standing = values["standing"]
+    contract.standing, contract.fault = values["standing"], values.get("fault", "")
     contract.lost_in = tuple(value.decode("ascii") for name, value in pairs if name == "lost_in")
     contract.lease_until, contract.since = int(values["lease_until"]), int(values["since"])
     for name, value in pairs:
@@ -145,4 +148,4 @@ def read(path: bytes) -> tuple[Contract, str]:
 
 def unreadable() -> Refusal:
     """Returns the answer where a contract holds and nobody can tell what it says."""
-    return Refusal(LIMITS, "the limits of the task cannot be read; 'git pog start' makes them again")
+    return Refusal(LIMITS, "the limits cannot be read; 'git pog init' and 'git pog start' make them again")

@@ -52,8 +52,51 @@ def refresh(store: Store, task: TaskId, *, actor: Actor | None = None) -> None:
         _write(path, data)
 
 
+def refresh_policy(store: Store) -> None:
+    """Compiles what holds for whoever is on no task: the limits of the repository, or why they cannot be read."""
+    if not store.enabled or not store.layout.own.is_dir():
+        return
+    path = path_of(store, TaskId(spool.NO_TASK))
+    contract = Contract("")
+    try:
+        contract.limits = policies.policy_of(store).limits
+    except BadInput as fault:
+        contract.limits, contract.fault = policies.configured(store).limits, fault.message
+    if contract.limits or contract.fault:
+        data = compiled.encode(contract, spool.NO_TASK)
+        if _bytes(path) != data:
+            _write(path, data)
+    else:
+        _take_away(path)
+
+
+def forget_policy(store: Store) -> None:
+    """Takes away what hooks know of the limits of the repository."""
+    _take_away(path_of(store, TaskId(spool.NO_TASK)))
+
+
+def is_policy_known(store: Store) -> bool:
+    """Says whether hooks know the limits of the repository as they are now."""
+    kept = _bytes(path_of(store, TaskId(spool.NO_TASK)))
+    try:
+        limits = policies.policy_of(store).limits
+    except BadInput:
+        return kept is not None
+    wanted = Contract("", "", limits)
+    return kept == compiled.encode(wanted, spool.NO_TASK) if limits else kept is None
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
 def refresh_all(store: Store) -> None:
     """Compiles every contract again that is kept here; what cannot be read now is left as it is."""
+    with contextlib.suppress(PogError, OSError):
+        refresh_policy(store)
     for path in _kept(store):
         with contextlib.suppress(PogError, OSError):
             refresh(store, TaskId(path.name))
@@ -94,7 +137,7 @@ def _plain(contract: Contract) -> bytes:
 def _kept(store: Store) -> list[Path]:
     folder = store.layout.own / os.fsdecode(compiled.FOLDER)
     try:
-        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        return sorted(path for path in folder.iterdir() if not path.name.startswith((".", spool.NO_TASK)))
     except OSError:
         return []
 
@@ -127,23 +170,24 @@ def _standing(now: TaskState, known: str | None, actor: Actor | None) -> _Standi
 
 def _compiled(store: Store, now: TaskState, events: list[Sealed], standing: _Standing) -> bytes | None:
     """Returns the bytes of the contract; nothing where nothing is limited."""
-    found, claim = bounds.bounds_of(store, now.task), standing.claim
+    found, claim, unread = bounds.bounds_of(store, now.task), standing.claim, ""
     try:
         policy = policies.policy_of(store)
     except BadInput as fault:  # what it would narrow is not known
-        policy, standing = policies.configured(store), standing._replace(lost=fault.message)
+        policy, unread = policies.configured(store), fault.message
     leased = claim is not None and claim.lease_until is not None
     budget = policies.Policy(budget=found.budget).narrowed(policies.Policy(budget=policy.budget)).budget
     if (
         found.is_empty
         and not leased
         and not standing.lost
+        and not unread
         and not (policy.limits or policy.budget or policy.require_task)
     ):
         return None
     contract = Contract(now.task, now.definition.blob if now.definition else "", [*found.limits, *policy.limits])
     contract.budget = dict(budget)
-    contract.standing = standing.lost
+    contract.standing, contract.fault = standing.lost, unread
     if claim is not None:
         contract.lease_until = claim.lease_until or 0
         contract.lost_in = _lost_in(events, claim)

@@ -13,7 +13,7 @@ from pogstore.digest import hexdigest
 from pogstore.errors import Conflict, NotEnabled
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
-from pogstore.work import acknowledged, githooks, policies, spool, spooled
+from pogstore.work import acknowledged, contracts, githooks, policies, spool, spooled
 
 ENABLED = "pog.enabled"
 LOOK_TIMEOUT = "pog.lookTimeout"
@@ -71,6 +71,7 @@ def leave_settings(store: Store) -> None:
     """Leaves for the hooks what git's configuration says to them."""
     max_blob, sync, look, drain = settings(store)
     require = policies.requires_task(store)
+    contracts.refresh_policy(store)
     spooled.write_settings(
         spool_of(store.layout), max_blob=max_blob, sync=sync, look=look, drain=drain, require=require
     )
@@ -101,6 +102,7 @@ def disable(store: Store, *, force: bool = False) -> list[str]:
     for place in _places(store.layout):
         _remove(place, force)
     githooks.unguard(store)
+    contracts.forget_policy(store)
     _restore(store)
     for name in (os.fsdecode(spool.LOST), acknowledged.KEPT, _BEFORE):
         (store.layout.own / name).unlink(missing_ok=True)

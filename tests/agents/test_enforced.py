@@ -366,6 +366,76 @@ def test_without_a_task_nothing_may_be_changed_where_one_is_required(free: Askin
     assert [each.rule for each in free.refused()] == ["no-task"] * 2
 
 
+def set_limits(agent: Asking, repo: Repo) -> None:
+    for name, value in (("pog.deny", "*.key"), ("pog.denyCommand", "git push")):
+        repo.git("config", name, value)
+    setup.leave_settings(agent.store)
+
+
+def test_limits_of_the_repository_hold_without_a_task(free: Asking, repo: Repo) -> None:
+    """Also for a session that nobody gave a task, and one whose task is limited by nothing else."""
+    assert free.edit("sub/a.key") is None
+    set_limits(free, repo)
+
+    def told() -> list[str | None]:
+        answers = (free.edit("sub/a.key"), free.shell("git push -q"), free.edit("README"), free.shell("ls"))
+        return [found.rule if found else None for found in answers]
+
+    assert told() == ["path", "command", None, None]
+    free.environ = {"POG_TASK": "0198a1b2-c3d4-7e5f-8a9b-ffffffffffff"}
+    assert told() == ["path", "command", None, None], "a task that has no file of its own"
+    free.environ = {}
+    for command, rule in (
+        ("git pog start 0198", None),
+        ("git pog next --claim", None),
+        ("git pog new x --start", None),
+        ("git pog init --remove", "limits"),
+        ("git config --unset pog.deny", "limits"),
+    ):
+        found = free.shell(command)
+        assert (found.rule if found else None) == rule, command
+    free.bind()
+    assert told() == ["path", "command", None, None]
+    repo.git("config", "--unset", "pog.deny")
+    repo.git("config", "--unset", "pog.denyCommand")
+    setup.leave_settings(free.store)
+    contracts.refresh_all(free.store)
+    assert told() == [None] * 4
+
+
+def test_limits_of_the_repository_are_known_after_a_drain(free: Asking, repo: Repo) -> None:
+    (repo.path / ".pog.toml").write_text('deny = ["*.key"]\n')
+    assert free.edit("a.key") is None
+    assert not contracts.is_policy_known(free.store)
+    free.drained()
+    assert contracts.is_policy_known(free.store)
+    found = free.edit("a.key")
+    assert found is not None
+    assert found.reason == "'a.key' may not be changed: .pog.toml denies it"
+    setup.disable(free.store, force=True)
+    assert not (free.store.layout.own / "contracts" / "-").exists()
+
+
+def test_a_file_of_limits_that_cannot_be_read_is_the_reason(free: Asking, repo: Repo) -> None:
+    """Neither that a claim was lost nor that a task lacks."""
+    (repo.path / ".pog.toml").write_text("allow = [\n")
+    for task in ("", "0198a1b2-c3d4-7e5f-8a9b-ffffffffffff"):
+        setup.leave_settings(free.store)
+        free.environ = {"POG_TASK": task} if task else {}
+        found = free.edit("README")
+        assert found is not None
+        assert found.rule == "limits"
+        assert found.reason.startswith("'.pog.toml': cannot be read: ")
+    free.environ = {}
+    (repo.path / ".pog.toml").unlink()
+    free.bind()
+    (repo.path / ".pog.toml").write_text("allow = [\n")
+    contracts.refresh_all(free.store)
+    found = free.edit("README")
+    assert found is not None
+    assert (found.rule, found.reason[:27]) == ("limits", "'.pog.toml': cannot be read")
+
+
 @pytest.mark.parametrize("damage", [b"", b"nonsense", "cut", "bit"])
 def test_a_contract_that_cannot_be_read_lets_nothing_pass(free: Asking, damage: bytes | str) -> None:
     free.bind(scope=SCOPE)

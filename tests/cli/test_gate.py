@@ -149,3 +149,37 @@ def test_it_changes_nothing(work: Here, repo: Repo, tmp_path: Path) -> None:
         repo.git("for-each-ref"),
         (repo.path / ".git" / "index").read_bytes(),
     ) == before
+
+
+def test_that_no_task_is_here_is_said(anywhere: Here, repo: Repo, tmp_path: Path) -> None:
+    """A fetch that CI forgot must not look as if all was well."""
+    repo.commit({"a": "1\n"}, "one")
+    clone = tmp_path / "clone"
+    repo.git("clone", "--quiet", ".", str(clone))
+    found = anywhere("gate", "HEAD~..HEAD", cwd=clone)
+    assert found.stdout == "1 file: 0 lines of 0 tasks, 1 not recorded; no fault\n"
+    assert found.stderr.startswith("warning: no task is here")
+    assert "git pog fetch" in found.stderr
+    assert anywhere("gate", "HEAD..HEAD", cwd=clone).stderr == ""
+    Repo(clone).git("config", "pog.requireTask", "true")
+    assert "no-task" in rules(anywhere("gate", "HEAD~..HEAD", "--json", cwd=clone, status=1).stdout)
+
+
+def test_a_file_of_limits_that_cannot_be_read_is_said_everywhere(here: Here, repo: Repo) -> None:
+    (repo.path / ".pog.toml").write_text("deny = [\n")
+    why = "'.pog.toml': cannot be read: "
+    assert why in here("gate", status=128).stderr
+    assert f"limits: {why}" in here("status").stdout
+    assert here("status", "--json").json["limits"].startswith(why)
+    checks = here("doctor", "--json", status=1).json["checks"]
+    assert [each["text"][: len(why)] for each in checks if each["check"] == "limits"] == [why]
+
+
+def test_limits_that_hooks_do_not_know_of_are_said(here: Here, repo: Repo) -> None:
+    repo.git("config", "pog.deny", "*.key")
+    assert "limits: hooks do not know of changed limits\n" in here("status").stdout
+    assert "'git pog init' tells them" in here("doctor", status=1).stderr
+    here("init")
+    assert here("status", "--json").json["limits"] is None
+    here("doctor", status=None)
+    assert "limits" not in here("status").stdout
