@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import click
 
 from pogstore.cli import _draining, _interrupted
-from pogstore.cli._render import DONE_ALL_THE_SAME, OF_OUTPUT, echo, flush
+from pogstore.cli._render import DONE_ALL_THE_SAME, OF_OUTPUT, cut, echo, flush
 from pogstore.errors import BadInput, NotARepository, NoWorkTree, PogError, RefusedByPolicy
 from pogstore.history import names
 from pogstore.history.names import Named
@@ -196,6 +196,11 @@ class Env:
     def width(self) -> int | None:
         """The columns of the terminal a person reads on; nothing if the output goes elsewhere."""
         return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+    def fitted(self, lines: Iterable[str]) -> Iterable[str]:
+        """Returns escaped lines, cut to what the terminal of a person holds."""
+        width = self.width
+        return lines if width is None else (cut(line, width) for line in lines)
 
     def page(self, lines: Iterable[str]) -> None:
         """Prints lines; through the pager that git would use if a person reads."""

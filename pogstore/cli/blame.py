@@ -1,8 +1,10 @@
 """`git pog blame`: who wrote each line."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -14,10 +16,11 @@ from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._options import Verb, exclusive, json_option, pathspecs, pog_command
 from pogstore.cli._range import range_text, range_value, summary_text
 from pogstore.cli._render import echo_bytes, echo_json, raw_path_text, safe, tell
-from pogstore.errors import BadInput, NoWorkTree
+from pogstore.errors import BadInput, NotFound, NoWorkTree
 from pogstore.history.blame import Blame, blame, changed_files
 from pogstore.history.incremental import groups
 from pogstore.history.ranges import Range, blame_range, find_range
+from pogstore.store import gitlog
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _SCORED = re.compile(r"-[MC][0-9]{1,9}")
@@ -130,7 +133,8 @@ def command(
     one = _Asked(revision, ranges, tuple(options), None if contents is None else _contents(contents))
     wanted = paths or [path.decode("utf-8", "surrogateescape") for path in changed_files(env.store)]
     env.at_one_moment()
-    found = [one.blame(env, path, strict=strict, explain=explain) for path in wanted]
+    with _hinting(env, names):
+        found = [one.blame(env, path, strict=strict, explain=explain) for path in wanted]
     warn_absent(found)
     if as_json:
         echo_json([blamed_value(each) for each in found])
@@ -216,6 +220,33 @@ def _split(env: Env, names: Sequence[str]) -> tuple[str | None, list[str]]:
     if revisions > 1:
         raise click.UsageError("only one revision can be blamed")
     return (names[0] if revisions else None), [env.repository_path(name) for name in names[revisions:]]
+
+
+@contextmanager
+def _hinting(env: Env, names: Sequence[str]) -> Iterator[None]:
+    """Names the order that works where a revision stands in the place of a file."""
+    try:
+        yield
+    except NotFound as fault:
+        hint = None if fault.hint or pathspecs(names) is not None else _order(env, names)
+        raise NotFound(fault.noun, fault.name, hint or fault.hint) from fault
+
+
+def _order(env: Env, names: Sequence[str]) -> str | None:
+    revision = next(
+        (name for name in names if not _stands(env, name) and gitlog.find_commit(env.store.git, name)), None
+    )
+    if revision is None or (len(names) > 1 and revision == names[0]):
+        return None
+    file = next((name for name in names if name != revision), "FILE")
+    return f"'{revision}' is a revision, and comes first: 'git pog blame {revision} {file}'"
+
+
+def _stands(env: Env, name: str) -> bool:
+    try:
+        return os.path.lexists(env.work_tree / env.repository_path(name))
+    except (BadInput, NoWorkTree):
+        return False
 
 
 def _is_file(env: Env, name: str) -> bool:

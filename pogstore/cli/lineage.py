@@ -7,7 +7,7 @@ import click
 from pogstore.cli import _lineage
 from pogstore.cli._context import Env, pass_env
 from pogstore.cli._options import exclusive, json_option, pathspecs, pog_command
-from pogstore.cli._render import cut, echo, echo_json
+from pogstore.cli._render import echo, echo_json
 from pogstore.errors import AmbiguousName, NotFound, NoWorkTree
 from pogstore.history.lineage import FileLine, lineage
 from pogstore.history.names import Named
@@ -54,9 +54,7 @@ def command(
     else:
         labels = _lineage.Labels(found, env.store.tasks())
         if for_a_person:
-            width = env.width
-            lines = _lineage.lines(found, labels)
-            env.page(lines if width is None else (cut(line, width) for line in lines))
+            env.page(env.fitted(_lineage.lines(found, labels)))
         else:
             for line in _lineage.dot(found, labels) if as_dot else _lineage.mermaid(found, labels):
                 echo(line)
@@ -68,7 +66,7 @@ def _asked(env: Env, name: str) -> Named | FileLine | Oid:
     if pathspecs((name,)):
         return _file(env, name)
     named = _named(env, name)
-    commit = _commit(env, name) if named is None or _HEX.fullmatch(name) else None
+    commit = gitlog.find_commit(env.store.git, name) if named is None or _HEX.fullmatch(name) else None
     if named is not None and commit is not None:
         raise AmbiguousName(name, [named.event_id or named.task, f"commit {commit}"])
     if named is not None or commit is not None:
@@ -85,13 +83,6 @@ def _named(env: Env, name: str) -> Named | None:
     except NotFound:
         if name.startswith("@"):
             raise
-        return None
-
-
-def _commit(env: Env, name: str) -> Oid | None:
-    try:
-        return gitlog.commit_of(env.store.git, name)
-    except NotFound:
         return None
 
 

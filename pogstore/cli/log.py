@@ -53,7 +53,7 @@ def command(
         echo_json([event_value(sealed) for sealed in events])
     elif oneline:
         several = len({sealed.event.task for sealed in events}) > 1
-        env.page(event_line(sealed, env.store, with_task=several) for sealed in events)
+        env.page(env.fitted(event_line(sealed, env.store, with_task=several) for sealed in events))
     else:
         env.page(line for sealed in events for line in _paragraph(env, sealed))
 

@@ -48,7 +48,7 @@ def command(
         return
     if not found:
         tell(NONE if not elsewhere else "no points")
-    env.page(table([_row(env, point, several=every) for point in found]))
+    env.page(table([_row(env, point, several=every) for point in found], width=env.width))
 
 
 def _row(env: Env, point: Point, *, several: bool) -> Sequence[str]:

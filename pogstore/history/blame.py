@@ -4,6 +4,7 @@ Joins three sources: the events that touched the path, the commits that changed 
 each line. Answers are values. `attributed.py` finds the events, and keeps what it found.
 """
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -22,6 +23,8 @@ from pogstore.store.gitlog import NOT_COMMITTED, CommitInfo, LineCommit
 from pogstore.store.store import Store
 
 __all__ = ["BEFORE_UNSEEN", "MOST_NAMES", "Blame", "BlamedLine", "blame", "changed_files", "effective_times"]
+
+NO_RANGE = "is not START,END, such as 10,20 or 10,+5"
 
 
 class BlamedLine(NamedTuple):
@@ -119,10 +122,11 @@ def _git_lines(
         return (*gitlog.parse_blame(ask(())), ask)
     except GitFailed:
         if tip is not None and gitlog.blob_at(store.git, tip, asked.path) is not None:
+            _refuse_if_deleted(store, asked)
             raise
     if asked.revision is not None:
         name = asked.path.decode("utf-8", "replace")
-        raise NotFound("file", name, "name it relative to the root, as git ls-files does")
+        raise NotFound("file", name, f"'git ls-tree -r --name-only {asked.revision}' lists the files of that revision")
     content = _work_tree_bytes(store, asked.path) if asked.contents is None else asked.contents
     older = _committed_name(store, asked.path, tip) if tip is not None else None
     if older is None:
@@ -160,27 +164,54 @@ def _uncommitted(path: bytes, content: bytes) -> tuple[list[LineCommit], dict[Oi
 def _limited(lines: list[LineCommit], ranges: Sequence[str], ask: _Ask | None) -> list[LineCommit]:
     """Returns the lines in some ranges: by git itself, with its own heads, if it knows the file."""
     if ask is not None:
-        return gitlog.parse_blame(ask([option for text in ranges for option in ("-L", text)]))[0]
+        try:
+            return gitlog.parse_blame(ask([option for text in ranges for option in ("-L", text)]))[0]
+        except GitFailed as fault:
+            raise _bad_range(ranges, len(lines), fault) from fault
     numbers = {number for text in ranges for number in _range(text, len(lines))}
     return [line for line in lines if line.final in numbers]
+
+
+def _refuse_if_deleted(store: Store, asked: _Asked) -> None:
+    """Raises `NotFound` for a file that git knows, and that is asked for as the work tree has it, which has it not."""
+    root, name = store.layout.work_tree, os.fsdecode(asked.path)
+    if asked.revision is None and asked.contents is None and root is not None and not os.path.lexists(root / name):
+        raise NotFound(
+            "file", name, "it is deleted in the work tree; 'git pog blame HEAD FILE' blames it as HEAD has it"
+        )
+
+
+def _bad_range(ranges: Sequence[str], total: int, fault: GitFailed) -> BadInput:
+    """Returns in our words what git says of ranges of lines."""
+    where = " ".join(f"-L {text}" for text in ranges)
+    if re.search(r"has only \d+ lines?", fault.stderr):
+        return BadInput(where, _lines_in(total))
+    return BadInput(where, "no line matches" if re.search("[Nn]o match", fault.stderr) else NO_RANGE)
+
+
+def _lines_in(total: int) -> str:
+    return f"the file has {total} line{'' if total == 1 else 's'}"
 
 
 def _range(text: str, total: int) -> range:
     """Returns the line numbers of `10,20`, `10,+5`, `10` (to the end) or `,20`."""
     match = re.fullmatch(r"(?P<first>\d*)(?:,(?P<plus>\+?)(?P<last>\d*))?", text)
     if match is None or not text:
-        raise BadInput(f"-L {text}", "is not START,END")
+        raise BadInput(f"-L {text}", NO_RANGE)
     first = int(match["first"] or 1)
     last = int(match["last"] or total)
     last = first + last - 1 if match["plus"] and match["last"] else last
     if not 0 < first <= total:
-        raise BadInput(f"-L {text}", f"the file has {total} line{'' if total == 1 else 's'}")
+        raise BadInput(f"-L {text}", _lines_in(total))
     return range(min(first, last), min(max(first, last), total) + 1)
 
 
 def _work_tree_bytes(store: Store, path: bytes) -> bytes:
     root = store.layout.work_tree
     name = path.decode("utf-8", "surrogateescape")
+    if root is not None and (root / name).is_dir():
+        shown = path.decode("utf-8", "replace")
+        raise BadInput(f"'{shown}'", "is a folder, not a file", "name its files; 'git ls-files FOLDER' lists them")
     if root is None or not (root / name).is_file():
         raise NotFound("file", path.decode("utf-8", "replace"))
     return (root / name).read_bytes()

@@ -89,12 +89,17 @@ def commit_of(git: Git, revision: str) -> Oid:
     return Oid(done.stdout.decode().strip())
 
 
-def find_head(git: Git) -> Oid | None:
-    """Returns the commit of HEAD; nothing in a repository without commits."""
+def find_commit(git: Git, revision: str) -> Oid | None:
+    """Returns the commit that a revision names; nothing if there is none."""
     try:
-        return commit_of(git, "HEAD")
+        return commit_of(git, revision)
     except NotFound:
         return None
+
+
+def find_head(git: Git) -> Oid | None:
+    """Returns the commit of HEAD; nothing in a repository without commits."""
+    return find_commit(git, "HEAD")
 
 
 def blob_at(git: Git, commit: Oid, path: bytes) -> Oid | None:

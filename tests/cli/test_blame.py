@@ -74,6 +74,32 @@ def test_which_lines_and_which_revision(tea: Tea) -> None:
     assert tea.here("blame", "-L", "90,95", "brew.py", status=128).stdout == ""
 
 
+def test_what_cannot_be_blamed_is_said_in_words_of_ours(tea: Tea) -> None:
+    def said(*words: str) -> str:
+        return tea.here("blame", *words, status=128).stderr
+
+    for text in ("x", "1,x", "0,1", "-3"):
+        assert said("-L", text, "brew.py") == f"error: -L {text}: is not START,END, such as 10,20 or 10,+5\n"
+    assert said("-L", "/zzz/", "brew.py") == "error: -L /zzz/: no line matches\n"
+    assert said("-L", "90", "-L", "1", "brew.py") == "error: -L 90 -L 1: the file has 20 lines\n"
+    (tea.repo.path / "brew.py").unlink()
+    gone = "hint: it is deleted in the work tree; 'git pog blame HEAD FILE' blames it as HEAD has it\n"
+    assert said("brew.py") == f"error: no file matches 'brew.py'\n{gone}"
+    assert tea.here("blame", "HEAD", "brew.py").stdout
+    first = "hint: 'HEAD' is a revision, and comes first: 'git pog blame HEAD "
+    assert said("brew.py", "HEAD") == f"error: no revision matches 'brew.py'\n{first}brew.py'\n"
+    assert said("README", "HEAD") == f"error: no file matches 'HEAD'\n{first}README'\n"
+    assert said("HEAD") == f"error: no file matches 'HEAD'\n{first}FILE'\n"
+    assert said("nothing") == "error: no file matches 'nothing'\n"
+    assert "'git ls-tree -r --name-only HEAD'" in said("HEAD", "nothing")
+    (tea.repo.path / "inv").mkdir()
+    folder = "error: 'inv': is a folder, not a file\nhint: name its files; 'git ls-files FOLDER' lists them\n"
+    assert said("inv") == folder
+    (tea.repo.path / "inv" / "a").write_text("x\n")
+    tea.repo.git("add", "inv")
+    assert said("inv") == folder
+
+
 def test_without_a_file_it_is_what_has_changed(tea: Tea) -> None:
     assert [each["path"] for each in tea.here("blame", "--json").json] == ["brew.py"]
     assert tea.here("blame").stdout.startswith("brew.py\n ")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pogstore.cli._render import columns as width_of
 from pogstore.cli.main import run
 from tests.cli.conftest import Here
 from tests.cli.terminal import on_terminal, terminal
@@ -100,6 +101,14 @@ def scene(here: Here, tmp_path: Path) -> Scene:
     here("review", "--approve", "-m", HOSTILE, "--as", HOSTILE)
     here("block", "-m", HOSTILE)
     return Scene(here, session, event_on(here, session, HOSTILE), task, note)
+
+
+@pytest.mark.parametrize("words", [("log", "--oneline"), ("points",), ("list", "--all"), ("lineage",)], ids=" ".join)
+def test_long_lines_of_each_list_are_cut(scene: Scene, words: tuple[str, ...]) -> None:
+    scene.here("run", "--", "sh", "-c", "echo 1 > " + "a" * 90)
+    seen = scene.seen(*words, columns=60).replace("\r", "").splitlines()
+    assert any(line.endswith("…") for line in seen), seen
+    assert max(map(width_of, seen)) <= 60
 
 
 def commands(scene: Scene) -> list[tuple[str, ...]]:
