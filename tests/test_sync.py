@@ -300,7 +300,7 @@ def test_only_refs_that_differ_are_named(pair: tuple[Clone, Clone, TaskId], bare
 
 
 def test_private_contents_stay_at_home(clone: Callable[[str], Clone], bare: Bare) -> None:
-    """Case T18: words said in prompt, reply, output and a session's title are nowhere in the remote's objects."""
+    """Cases T18 and PC-125: words said in prompt, reply, output and a session's title are nowhere at the remote."""
     ada = clone("ada")
     task = ada.new("marker-title", class_="private")
     ada.prompt(task, "marker-prompt")

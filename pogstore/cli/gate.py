@@ -38,7 +38,8 @@ def command(
     without --exec.
     """
     exclusive(summary=summary, json=as_json)
-    exclusive(staged=staged, range=range_ is not None)
+    if staged and range_ is not None:
+        raise click.UsageError("--staged and a range cannot be combined")
     if yes and not exec_:
         raise click.UsageError("--yes goes with --exec")
     found = _gate(env, range_, {}, strict=strict)

@@ -90,6 +90,7 @@ def briefings(draw: st.DrawFn) -> Briefing:
 @settings(max_examples=40)
 @given(briefings(), st.sampled_from((LEAST, 700, 1000, 3000, 10**6)))
 def test_no_word_of_others_gets_out_and_no_budget_is_exceeded(told: Briefing, budget: int) -> None:
+    """Case T20: what others wrote stands in fences that it cannot end, and is within the budget."""
     listed = pieces(told, STARTED)
     page = Markdown(told, budget)
     text = page.render(fitted(listed, budget, page.render, page.size))
