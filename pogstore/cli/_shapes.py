@@ -83,7 +83,7 @@ SHAPES: Mapping[str, str] = {
     "cancel": EVENT,
     "status": (
         "{enabled, active: {task, title, status, claims: [" + _CLAIM + "]} | null, tasks, pending, closed, "
-        "faults: [{ref, reason}], paused, "
+        "faults: [{ref, reason}], paused, limits, "
         "losses: [{reason, times, last}], new_losses, gaps: [{reason, coverage, steps, last}], set_aside: [FILE], "
         "hooks: [{agent, scope, path, exact}], interrupted: {verb, files} | null, "
         "redact: {rules, faults: [{rule, reason}], active}}"
