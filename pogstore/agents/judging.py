@@ -70,7 +70,7 @@ def _judge(place: sighting.Place, path: bytes, step: Step, cwd: bytes, now: int)
         contract, _ = compiled.read(path)
     except (OSError, compiled.Damaged):
         return compiled.unreadable()
-    resolving = _Resolving(place, cwd)
+    resolving = Resolving(place, cwd)
     is_shell = step.kind == "shell" or (step.kind == "mcp" and bool(step.command) and _is_called(step.tool, RUNS))
     if not (is_shell and is_ours(step.command)):
         refusal = judge_time(contract, now, spool.worktree_of(place[1]))
@@ -98,7 +98,7 @@ def _is_called(tool: str, words: "Sequence[str]") -> bool:
     return any(word.startswith(tuple(words)) for word in spaced.split("_"))
 
 
-def _judge_shell(contract: Contract, step: Step, resolving: "_Resolving") -> Refusal | None:
+def _judge_shell(contract: Contract, step: Step, resolving: "Resolving") -> Refusal | None:
     if step.tool in FOREIGN and (contract.on_paths or contract.on_commands):
         return Refusal(UNREAD, f"the language of '{step.tool}' is not read")
     if not step.command and (contract.on_paths or contract.on_commands):
@@ -107,7 +107,7 @@ def _judge_shell(contract: Contract, step: Step, resolving: "_Resolving") -> Ref
     return refusal or (_judge_patch(contract, step, resolving) if contract.on_paths else None)
 
 
-def _judge_patch(contract: Contract, step: Step, resolving: "_Resolving") -> Refusal | None:
+def _judge_patch(contract: Contract, step: Step, resolving: "Resolving") -> Refusal | None:
     """Judges a patch that a shell is told to apply: Codex understands that, wherever the program is not there."""
     runs = understand(step.command).runs if "apply" in step.command else []
     names = [run.words[0].text.rpartition("/")[2] for run in runs]
@@ -136,7 +136,7 @@ def answer(agent: str, refusal: Refusal) -> "Answer":
     return REFUSALS[agent](f"pogstore ({refusal.rule}): {refusal.reason}")
 
 
-class _Resolving:
+class Resolving:
     """Resolves the paths of one step: a folder that links lead through is two, as a shell and as the system see it."""
 
     __slots__ = ("cwd", "place")
@@ -145,6 +145,7 @@ class _Resolving:
         self.place, self.cwd = place, cwd
 
     def __call__(self, steps: "Sequence[str]") -> "Iterable[str]":
+        """Returns what the last of some steps may mean, from where the others lead."""
         *moves, last = (step.encode("utf-8", "surrogateescape") for step in steps)
         spelled = os.path.join(self.cwd, *moves)
         found: dict[str, None] = {}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from pogstore.agents.judging import Resolving
 from pogstore.cli import _draining
 from pogstore.cli._context import Env, now, pass_env
 from pogstore.cli._options import HELP_NAMES, as_option, json_option, pog_command, task_option
@@ -15,13 +16,14 @@ from pogstore.cli._passed_on import PassedOn
 from pogstore.cli._render import echo_json, safe, tell
 from pogstore.cli._values import event_value
 from pogstore.errors import NotEnabled, RefusedByPolicy
-from pogstore.work import runner, setup
+from pogstore.model import TaskId
+from pogstore.work import refusals, runner, setup
 from pogstore.work.runner import Command, Recorded
 
 UNSHOWN = 1
 EXITS = {
     UNSHOWN: "the command ended with 0, but what it printed could not be shown",
-    4: "recording is off; nothing ran",
+    4: "recording is off, or the limits of the task deny it; nothing ran",
     126: "the command cannot be started; nothing ran",
     127: "there is no such command; nothing ran",
     128: "it could not be recorded, or nothing ran",
@@ -52,6 +54,8 @@ def command(
     arguments, the first and last half MiB of what it printed, its exit status, and the whole work tree before and
     after, compared. Arguments, output and environment stay at home when the task is pushed.
 
+    Who is no person runs nothing that the limits of the task deny.
+
     Otherwise the exit status is that of the command, or 128 and the number of the signal that ended it; it is 1 where
     what a command printed that ended with 0 could not be shown. With --json the event is printed on standard output,
     and what the command prints there goes to standard error.
@@ -62,6 +66,7 @@ def command(
     by = env.by
     if setup.paused(env.store.layout):
         raise RefusedByPolicy("recording is paused here", "'git pog pause --resume' resumes it; nothing ran")
+    _check(env, found, words)
     given = Command(
         argv=tuple(map(os.fsencode, words)),
         cwd=Path.cwd(),
@@ -83,6 +88,17 @@ def command(
 
 
 command.context_settings = {**HELP_NAMES, "allow_interspersed_args": False}  # what follows the command is its own
+
+
+def _check(env: Env, task: TaskId, words: tuple[str, ...]) -> None:
+    """Refuses what the limits of a task deny to who is no person, as the hook of an agent does."""
+    layout = env.store.layout
+    root = layout.work_tree if layout.work_tree is not None else layout.git_dir
+    place = (os.fsencode(root), os.fsencode(layout.git_dir), os.fsencode(layout.common_dir))
+    refusal = refusals.judge_run(env.store, task, words, env.by, Resolving(place, os.fsencode(Path.cwd())))
+    if refusal is not None:
+        refusals.tell_refused(env.store, task, refusal, env.by, "run")
+        raise RefusedByPolicy(f"{refusal.rule}: {refusal.reason}", "nothing ran; a person is bound by no contract")
 
 
 def _clock(begun: int) -> Callable[[], int]:

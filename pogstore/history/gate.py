@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pogstore import policy, state
+from pogstore import model, policy, state
 from pogstore.history.blame import Blame, BlamedLine, blame
 from pogstore.history.lacking import said_approvals
 from pogstore.history.led import led_by
@@ -183,7 +183,11 @@ class _Judging:
 
     def _broken(self, task: TaskId) -> Iterator[Problem]:
         for found in bounded.broken(self._store, task):
-            yield Problem(STEP, f"{found.refusal.rule}: {found.refusal.reason}", task=task, event=found.sealed.event_id)
+            rule, reason = found.refusal.rule, found.refusal.reason
+            if isinstance(found.sealed.event, model.Ran) and rule == policy.COMMAND:
+                yield Problem(rule, reason, task=task, event=found.sealed.event_id)
+            else:
+                yield Problem(STEP, f"{rule}: {reason}", task=task, event=found.sealed.event_id)
 
 
 def state_kind(event: object) -> str:

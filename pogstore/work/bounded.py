@@ -1,14 +1,18 @@
 """Whether what was done kept to the limits of its task: facts are judged by the definition, not by a hook's file."""
 
 import json
+import os
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pogstore import model, policy, state
+from pogstore.errors import BadInput
 from pogstore.model import Opaque, Ran, Sealed, Stepped, TaskId
 from pogstore.policy import Contract, Limits, Refusal
 from pogstore.store.content import path_bytes
 from pogstore.store.store import Store
+from pogstore.work.arguments import argv_of
 from pogstore.work.bounds import Folding
 
 
@@ -60,8 +64,14 @@ def broken(store: Store, task: TaskId) -> Iterator[Broken]:
 
 
 def _command(store: Store, event: Stepped | Ran) -> str:
-    """Returns what a shell was told, if that is here."""
-    text = store.find_text(event.input) if isinstance(event, Stepped) and event.class_ == "shell" else None
+    """Returns what a shell was told, or the command that was run as a shell would take it, if that is here."""
+    if isinstance(event, Ran):
+        argv = store.find_text(event.argv)
+        try:
+            return shlex.join(map(os.fsdecode, argv_of(argv))) if argv is not None else ""
+        except BadInput:
+            return ""
+    text = store.find_text(event.input) if event.class_ == "shell" else None
     try:
         given = json.loads(text or "null")
     except ValueError:

@@ -183,3 +183,21 @@ def test_limits_that_hooks_do_not_know_of_are_said(here: Here, repo: Repo) -> No
     assert here("status", "--json").json["limits"] is None
     here("doctor", status=None)
     assert "limits" not in here("status").stdout
+
+
+def test_a_denied_command_is_run_by_no_agent(here: Here, repo: Repo) -> None:
+    """Each refusal is an event; a person is bound by nothing."""
+    here("new", "a task", "--deny-command", "touch", "--deny", "*.key", "--start")
+    for words in (("touch", "ran"), ("sh", "-c", "touch ran"), ("rm", "a.key"), ("sh", "-c", "echo x >sub/a.key")):
+        said = here("run", "--as", "robot", "--", *words, status=4).stderr
+        assert said.startswith(("error: command: 'touch ran' may not be run", "error: path: ")), words
+    assert not (repo.path / "ran").exists()
+    assert [event["kind"] for event in here("log", "@", "--json").json].count("refused") == 4
+    here("run", "--as", "robot", "--", "cp", "README", "new")
+    here("run", "--", "touch", "ran")
+    repo.git("add", "--all")
+    assert rules(here("gate", "--json").stdout) == []
+    here("edit", "@", "--deny-command", "cp")
+    here("run", "--as", "robot", "--", "cp", "README", "new", status=4)
+    repo.git("config", "pog.denyCommand", "ls")
+    here("run", "--as", "robot", "--", "ls", status=4)

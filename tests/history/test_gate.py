@@ -1,5 +1,6 @@
 """What the gate finds: lines outside of the scope of their task, lines that nobody recorded, approvals, checks."""
 
+import os
 import subprocess
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ from pogstore.history.ranges import Range
 from pogstore.history.required import approvals_of
 from pogstore.model import Actor, Budget, Definition, Globs, Person, TaskId
 from pogstore.store.store import open_store
-from pogstore.work import claims, tasks
+from pogstore.work import claims, runner, tasks
 from tests.builders_contracts import AGENT, PERSON, TASK, Asking, asking, scope
 from tests.conftest import SECOND, STARTED, Repo
 
@@ -202,6 +203,18 @@ def test_steps_that_broke_a_limit_are_named(agent: Asking, repo: Repo) -> None:
     found = gate_range(agent.store, ALL).problems
     assert [(each.rule, each.task) for each in found] == [("step", TASK)]
     assert "git push" in found[0].reason
+
+
+def test_a_denied_command_that_was_recorded_is_named(agent: Asking, repo: Repo) -> None:
+    """Whoever recorded it: an agent that wrote to the store itself, or an older version of this program."""
+    agent.bind(commands=Globs(deny=("cp",)))
+    by = agent.by(AGENT)
+    given = runner.Command(argv=(b"cp", b"README", b"new"), cwd=agent.root, environ=dict(os.environb))
+    runner.run(agent.store, TASK, given, by, now=lambda: by.time)
+    agent.write("a.py", "value = first(1)\n")
+    agent.drained()
+    repo.commit(message="work")
+    assert ("command", None, []) in problems(gate_range(agent.store, ALL))
 
 
 def test_a_tracked_file_narrows_and_taking_it_away_does_not_widen(agent: Asking, repo: Repo) -> None:
