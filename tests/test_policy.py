@@ -207,6 +207,7 @@ def test_allowed_commands_pass(command: str) -> None:
         ("pytest \"$(cat <<'EOF'\n)\nEOF\ngit push)\"", "command"),
         ("pytest $(cat <<EOF\n$(git push)\nEOF\n)", "command"),
         ("pytest $(cat <<EOF)\nEOF", "not-understood"),
+        ("pytest \"$(cat <<'E'\nE\\)E\ngit push\nE\n)\"", "not-understood"),
         ("cat <<EOF\na\\\nEOF\n'\nEOF\ngit push #'", "not-understood"),
         ("cat <<EOF\nEO\\\nF\ngit push\nEOF", "not-understood"),
         ("X='a[$(git push)]'; pytest $X", "not-understood"),

@@ -221,7 +221,10 @@ class Reading:
             elif char == "\n" and marks:
                 self.at += 1
                 for mark, tabs, expands in marks:
-                    self.document(mark, tabs=tabs, expands=expands)
+                    body = self.document(mark, tabs=tabs, expands=expands)
+                    # within a substitution bash takes the mark and a bracket for the end as well
+                    if any(line.lstrip("\t").startswith(mark) for line in body.split("\n")):
+                        raise Unread("a line that begins as the end of a here-document is not read")
                 marks = []
                 continue
             depth += (char == "(") - (char == ")")
