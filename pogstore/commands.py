@@ -27,6 +27,8 @@ _RUNNERS = frozenset((
 _RUNNING = frozenset(("run", "exec", "x", "dlx"))
 _SAME = {"--recursive": "-r", "--force": "-f", "-R": "-r"}
 """Options of `rm` that are the same."""
+_SENDING = ("send-pack", "http-push")
+"""What `git push` itself starts."""
 _CLUSTER = 5
 """Letters of options that are written as one word, and the sign before them."""
 
@@ -57,7 +59,17 @@ def denies(pattern: str, words: "Sequence[Word]") -> bool:
     if not wanted or not words:
         return False
     rest = wanted[1:-1] if len(wanted) > 1 and wanted[-1] == "*" else wanted[1:]
-    return any(_denies(wanted[0], rest, each) for each in _started(list(words)))
+    return any(_denies(wanted[0], rest, each) for each in _started(_as_people_call_it(list(words))))
+
+
+def _as_people_call_it(words: "list[Word]") -> "list[Word]":
+    """Returns a command of git that sends as the one that people use: what denies that means this, too."""
+    if words[0].text.rpartition("/")[2] != "git":
+        return words
+    verb, behind, _ = git_verb(words[1:])
+    if verb in _SENDING or verb.startswith("remote-"):
+        return [words[0], Word("push"), *behind]
+    return words
 
 
 def _started(words: "list[Word]") -> "list[list[Word]]":

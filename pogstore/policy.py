@@ -250,21 +250,28 @@ def _judge_writes(contract: Contract, doings: Doings, resolve: "Resolve") -> Ref
         if word.known and word.text in HARMLESS:
             continue
         if contract.on_paths and not (word.known and write.wheres and _is_plain(word, contract)):
-            told = f", the shell alone knows: '{word.text}'" if word.text else " is not told by what it is called with"
+            shown = _short(word.spelled or word.text)
+            told = f", the shell alone knows: '{shown}'" if shown else " is not told by what it is called with"
             return Refusal(UNREAD, f"which file is written to{told}")
         for where in write.wheres if word.known else ():
             paths = list(resolve([*(each.text for each in where), word.text]))
-            refusal = judge_paths(contract, paths) or (_judge_whole(contract, paths) if write.whole else None)
+            judged = _denying(contract) if write.maybe else contract
+            refusal = judge_paths(judged, paths) or (_judge_whole(contract, paths) if write.whole else None)
             if refusal is not None:
                 return refusal
     return None
 
 
+def _denying(contract: Contract) -> Contract:
+    """Returns what denies paths alone, for a word that may be no path at all."""
+    return Contract(contract.task, "", [Limits(limits.source, deny=limits.deny) for limits in contract.limits])
+
+
 def _judge_whole(contract: Contract, paths: "Iterable[str]") -> Refusal | None:
-    """Judges folders, which end with a slash, that go with all that is in them."""
+    """Judges folders, which end with a slash or are the root, that go with all that is in them."""
     for limits in contract.limits:
         for path in paths:
-            if path.endswith("/") and any(may_hold(pattern, path) for pattern in limits.deny):
+            if (path.endswith("/") or path == ".") and any(may_hold(pattern, path) for pattern in limits.deny):
                 return Refusal(PATH, f"'{path}' may hold what {limits.source} denies", [path])
     return None
 

@@ -161,8 +161,13 @@ class Resolving:
         return found
 
     def _relative(self, path: bytes) -> str:
-        """Returns a path without links relative to the root; git's own folders are `.git` wherever they lie."""
+        """Returns a path without links relative to the root; git's own folders are `.git` wherever they lie.
+
+        A folder that the root is in is taken for the root.
+        """
         root, git_dir, common_dir = self.place
+        if root.startswith(path.rstrip(b"/") + b"/"):
+            return "."
         is_folder = os.path.isdir(path) and not os.path.islink(path)
         for start, shown in ((git_dir, ".git"), (common_dir, ".git"), (root, "")):
             if path == start:

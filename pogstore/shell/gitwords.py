@@ -20,6 +20,11 @@ _PLAIN = (
     *("rebase.autostash", "rebase.autosquash", "gc.auto", "maintenance.auto", "safe.directory", "fetch.prune", "log."),
 )
 """Settings that neither start a program nor write a file; those that end with a dot stand for all below."""
+_OF_PATHS = ("rm", "mv", "restore", "checkout")
+"""The commands that write the paths that they are told, folders with all that is in them."""
+_SWITCHING = ("--orphan", "--detach", "-d", "-t", "--track")
+_DISCARDING = frozenset(("-f", "--force", "--discard-changes"))
+"""Options of `git checkout` and `git switch` by which changed files are written, too."""
 _PAGERS = ("", "cat", "false")
 
 
@@ -85,13 +90,47 @@ def git_writes(verb: str, rest: _Words) -> tuple[_Words, bool]:
         named = operands(rest, "s" if verb == "restore" else "")[0]
         is_staged = verb == "restore" and "--staged" in options and not options & {"--worktree", "-W"}
         found += [] if is_staged else [*named, *(inside(named[-1:], named) if verb == "mv" else [])]
-    elif verb == "checkout" and "--" in options:
-        found += rest[next(at for at, word in enumerate(rest) if word.text == "--") + 1 :]
+    elif verb == "checkout":
+        found += _checked_out(rest, options)
     elif verb in ("archive", "format-patch", "bugreport"):
         found += [rest[at + 1] for at, word in enumerate(rest[:-1]) if word.text in ("-o", "--output")]
     elif _is_sweeping(verb, rest, options):
         found.append(Word("", known=False))
-    return found, verb in ("rm", "mv")
+    if verb in _OF_PATHS:
+        found = [_pathspec(word) for word in found]
+    return found, verb in _OF_PATHS
+
+
+def _pathspec(word: Word) -> Word:
+    """Returns a path as git takes it, which reads globs and marks itself, quoted or not."""
+    if word.known and word.text.startswith(":"):
+        return Word("", known=False, spelled=word.text)
+    is_glob = word.glob or any(each in word.text for each in "*?[")
+    return Word(word.text, known=word.known, glob=is_glob, spelled=word.spelled)
+
+
+def _checked_out(rest: _Words, options: set[str]) -> _Words:
+    """Returns what `git checkout` is told that can be nothing but paths."""
+    if "--" in options:
+        return rest[next(at for at, word in enumerate(rest) if word.text == "--") + 1 :]
+    if options & {"-p", "--patch", *_DISCARDING} or any(text.startswith("--pathspec-from-file") for text in options):
+        return [Word("", known=False)]
+    named = [] if _is_switching(rest) else operands(rest, "")[0]
+    if options & {"--ours", "--theirs", "-2", "-3"}:
+        return named
+    return [word for at, word in enumerate(named) if at or word.text.startswith((".", "/", ":"))]
+
+
+def perhaps_paths(rest: _Words) -> _Words:
+    """Returns what `git checkout` is told that may be a path, or a branch: the first word, if it is known."""
+    if _is_switching(rest) or any(word.text == "--" for word in rest):
+        return []
+    return [_pathspec(word) for word in operands(rest, "")[0][:1] if word.known]
+
+
+def _is_switching(rest: _Words) -> bool:
+    """Says whether `git checkout` makes a branch, or leaves all: then no word is a path."""
+    return any(word.text in _SWITCHING or word.text[:2] in ("-b", "-B") for word in rest)
 
 
 def _is_sweeping(verb: str, rest: _Words, options: set[str]) -> bool:
@@ -99,6 +138,8 @@ def _is_sweeping(verb: str, rest: _Words, options: set[str]) -> bool:
     first = next((word.text for word in rest if not word.text.startswith("-")), "")
     if verb == "reset":
         return bool(options & {"--hard", "--merge", "--keep"})
+    if verb == "switch":
+        return bool(options & _DISCARDING)
     if verb == "clean":
         return not (options & {"--dry-run"} or any(text[:1] == "-" != text[1:2] and "n" in text for text in options))
     if verb == "stash":

@@ -5,7 +5,7 @@ Lies on the path of a hook, so that it takes no module but its own. What a progr
 tells from its command line. Knows no limits.
 """
 
-from pogstore.shell.gitwords import git_starts, git_verb, git_writes
+from pogstore.shell.gitwords import git_starts, git_verb, git_writes, perhaps_paths
 from pogstore.shell.script import Script, Where, parse
 from pogstore.shell.words import Word
 from pogstore.shell.written import gone_by, written_by
@@ -57,13 +57,13 @@ class Run:
 class Write:
     """A file that is written, as it is spelled, and the folders that it may be seen from; none if nobody knows.
 
-    `whole` says that all that is in it goes with it, if it is a folder.
+    `whole` says that all that is in it goes with it, if it is a folder, and `maybe` that it may be no path at all.
     """
 
-    __slots__ = ("wheres", "whole", "word")
+    __slots__ = ("maybe", "wheres", "whole", "word")
 
-    def __init__(self, word: Word, wheres: tuple[Where, ...], *, whole: bool = False) -> None:
-        self.word, self.wheres, self.whole = word, wheres, whole
+    def __init__(self, word: Word, wheres: tuple[Where, ...], *, whole: bool = False, maybe: bool = False) -> None:
+        self.word, self.wheres, self.whole, self.maybe = word, wheres, whole, maybe
 
 
 class Doings:
@@ -106,6 +106,9 @@ def _joined(outer: tuple[Where, ...], inner: tuple[Where, ...]) -> tuple[Where, 
 def _start(found: Doings, words: _Words, wheres: tuple[Where, ...], depth: int) -> None:
     """Takes a program that is started, or the one that it starts."""
     name = words[0].text.rpartition("/")[2] if words[0].known else ""
+    if name.startswith("git-") and name != "git-pog":  # as git itself starts it
+        git, verb, name = words[0].text[: -len(name)] + "git", name[4:], "git"
+        words = [Word(git), Word(verb), *words[1:]]
     if depth > DEEPEST:
         found.fault = found.fault or "programs start each other too often"
     elif name in _STARTERS:
@@ -272,6 +275,8 @@ def _git(found: Doings, given: _Words, wheres: tuple[Where, ...], depth: int) ->
         return
     written, whole = git_writes(verb, rest)
     found.writes += [Write(word, () if moved else wheres, whole=whole) for word in written]
+    if verb == "checkout" and not moved:
+        found.writes += [Write(word, wheres, whole=True, maybe=True) for word in perhaps_paths(rest)]
     started, texts = git_starts(verb, rest)
     for words in started:
         _start(found, words, (), depth + 1)

@@ -9,12 +9,15 @@ _GLOB = "*?["
 
 
 class Word:
-    """One word without its quotes. `known` says that no expansion is in it, `glob` that it may mean several files."""
+    """One word without its quotes. `known` says that no expansion is in it, `glob` that it may mean several files.
 
-    __slots__ = ("glob", "known", "text")
+    `spelled` is how it stands in the text, where that is known and the word is not.
+    """
 
-    def __init__(self, text: str, *, known: bool = True, glob: bool = False) -> None:
-        self.text, self.known, self.glob = text, known, glob
+    __slots__ = ("glob", "known", "spelled", "text")
+
+    def __init__(self, text: str, *, known: bool = True, glob: bool = False, spelled: str = "") -> None:
+        self.text, self.known, self.glob, self.spelled = text, known, glob, spelled
 
     def __repr__(self) -> str:
         return repr(self.text) + ("" if self.known else "?")
@@ -77,7 +80,9 @@ class Reading:
                 self.at += 1
         if self.at > len(self.text):
             raise Unread("it ends in the middle")
-        return Word("".join(pieces), known=known or _is_brace(self.text[start : self.at]), glob=glob)
+        spelled = self.text[start : self.at]
+        known = known or _is_brace(spelled)
+        return Word("".join(pieces), known=known, glob=glob, spelled="" if known else spelled)
 
     def _is_home(self, start: int) -> bool:
         return self.at == start or self.text[self.at - 1] in "=:"

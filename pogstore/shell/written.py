@@ -75,7 +75,10 @@ def _is_untold(name: str, given: _Words) -> bool:
 
 
 def gone_by(name: str, given: _Words) -> _Words:
-    """Returns those of the files that a program takes away, folders with all that is in them."""
+    """Returns those of the files that a program takes away or changes, folders with all that is in them."""
+    if name in _BUT_FIRST:
+        is_all = any(word.text == "--recursive" or (word.text[:1] == "-" and "R" in word.text) for word in given)
+        return operands(given, "")[0] if is_all else []
     if name not in ("rm", "mv"):
         return []
     named, into = operands(given, _EVERY[name])

@@ -11,7 +11,7 @@ import pytest
 from pogstore.agents import judging
 from pogstore.agents.dialect import DIALECTS
 from pogstore.agents.refusal import REFUSALS
-from pogstore.model import Budget, Definition, OddPath, Stepped, TaskId
+from pogstore.model import Budget, Definition, Globs, OddPath, Stepped, TaskId
 from pogstore.work import acts, claims, compiled, contracts, policies, setup, tasks
 from tests.agents.test_hook import LIGHT, in_a_process
 from tests.builders_contracts import AGENT, PERSON, TASK, Asking, asking, scope
@@ -364,6 +364,67 @@ def test_without_a_task_nothing_may_be_changed_where_one_is_required(free: Askin
     free.bind()
     assert free.edit("README") is None
     assert [each.rule for each in free.refused()] == ["no-task"] * 2
+
+
+DENIED_BY_GIT = {
+    "path": (
+        *("git checkout HEAD a.key", "git checkout HEAD -- a.key", "git checkout a.key", "git checkout --ours a.key"),
+        *(
+            "git checkout .",
+            "git checkout HEAD -- .",
+            "git checkout HEAD sub",
+            "git restore --source HEAD .",
+            "rm -rf .",
+        ),
+        *("git restore sub", "git rm -r .", "rm -rf ./", "rm -rf ..", "rm -rf sub/..", "rm -rf {root}", "rm -rf /"),
+        *("cd sub && rm -rf ..", "chmod -R a-w .", "git-rm a.key", "/usr/lib/git-core/git-checkout a.key"),
+    ),
+    "command": (
+        "git send-pack o main",
+        "git http-push o",
+        "git-push o",
+        "/usr/lib/git-core/git-send-pack o",
+        "git push",
+    ),
+    "environment": ("git -c alias.p=push p", "git --config-env=alias.p=X p", "git --config-env alias.p=X p"),
+    "not-understood": (
+        *("git reset --hard HEAD", "git clean -fdx", "git checkout -f HEAD", "git switch --discard-changes other"),
+        *("git checkout -p", "git checkout HEAD -- '*'", "git restore ':(glob)**'", "git rm 'a*'", "patch a.key x"),
+        *("git checkout HEAD --pathspec-from-file=x", "git apply x"),
+    ),
+    "": (
+        *(
+            "git checkout other",
+            "git checkout -b new",
+            "git checkout HEAD",
+            "git checkout -b a.key",
+            "git switch other",
+        ),
+        *("git checkout HEAD README", "git restore README", "git reset HEAD", "git clean -n", "git log -- a.key"),
+        *("rm README", "git remote -v", "git fetch", "git add .", "git commit -m 'git push of a.key'"),
+    ),
+}
+"""Commands, by the rule that denies them where `*.key` and `git push` are denied."""
+
+
+def test_what_git_writes_and_folders_that_hold_what_is_denied(free: Asking) -> None:
+    """A denied path is changed by no other name: by git, by a folder that it is in, or by the root of all."""
+    for name in ("a.key", "sub/b.key"):
+        (free.root / name).parent.mkdir(exist_ok=True)
+        (free.root / name).write_text("K\n")
+    free.bind(scope=scope(deny=("*.key",)), commands=Globs(deny=("git push",)))
+    for rule, commands in DENIED_BY_GIT.items():
+        for command in commands:
+            found = free.shell(command.format(root=free.root))
+            assert (found.rule if found else "") == rule, command
+
+
+@pytest.mark.parametrize("word", ["$F", '"$F/a"', "${F:-a}", "$(ls)"])
+def test_what_the_shell_alone_knows_is_named_as_it_is_written(free: Asking, word: str) -> None:
+    free.bind(scope=scope("src/**"))
+    found = free.shell(f"echo x > {word}")
+    assert found is not None
+    assert found.reason == f"which file is written to, the shell alone knows: '{word}'"
 
 
 def set_limits(agent: Asking, repo: Repo) -> None:
