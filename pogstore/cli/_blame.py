@@ -12,7 +12,7 @@ from pogstore.cli._render import counted, cut, day, raw_path_text, safe, short_w
 from pogstore.cli._values import Value, kind_name
 from pogstore.errors import PogError
 from pogstore.history.blame import Blame, BlamedLine
-from pogstore.history.claims import REASONS
+from pogstore.history.claims import REASONS, doubtful, is_shared, sure_of
 from pogstore.history.incremental import Group
 from pogstore.history.tasks import UNTITLED, summaries, summary
 from pogstore.model import Actor, TaskId
@@ -25,7 +25,9 @@ WHO, TITLE = 20, 28
 _PALETTE = ("cyan", "yellow", "green", "magenta", "blue", "bright_red", "bright_cyan", "bright_yellow", "bright_green")
 _DAY = 86_400_000_000
 _AGES = ((7 * _DAY, "bright_red"), (30 * _DAY, "yellow"), (365 * _DAY, "green"))
+_DOUBT = "?"
 _RULE = max(map(len, REASONS))
+_SHARED = "perhaps shared: somebody else may have saved these lines while the call ran; 'git pog show EVENT' says more"
 OLD = "blue"
 COLOR_BY = ("actor", "task", "age")
 _MARKS = {"event": "*", "observed": "~", "commit": " ", "unknown": "?"}
@@ -58,8 +60,9 @@ class Texts:
         """Yields a file as `git blame` prints one: mark, short id, who, for which task, when, line number, text."""
         rows = [[*self._columns(found, line), _day(found, line), str(line.number)] for line in found.lines]
         if self._look.explain:
-            named = zip(rows, found.lines, strict=True)
-            rows = [[f"{row[0]} {line.rule or '':{_RULE}}", *row[1:]] for row, line in named]
+            rules = [_rule(found, line) for line in found.lines]
+            width = _RULE + any(rule.endswith(_DOUBT) for rule in rules)
+            rows = [[f"{row[0]} {rule:{width}}", *row[1:]] for row, rule in zip(rows, rules, strict=True)]
         heads = _short(rows) if self._look.short else _aligned(rows)
         for line, head in zip(found.lines, heads, strict=True):
             text = safe(line.text.decode("utf-8", "backslashreplace").removesuffix("\r"))
@@ -86,8 +89,9 @@ class Texts:
         mark = _MARKS[line.owner]
         if line.event is not None:
             event = found.events[line.event].event
-            name, title = f"{mark}{line.event[:SHORT]}", self.title(event.task)
-            return [name, self._name(event.actor), cut(safe(title), self._title_width)]
+            # of what somebody else changed meanwhile the task is not the reason
+            title = "" if line.owner == "observed" else self.title(event.task)
+            return [f"{mark}{line.event[:SHORT]}", self._name(event.actor), cut(safe(title), self._title_width)]
         if line.commit is not None:
             info = found.commits[line.commit]
             name = f"{mark}{line.commit[:SHORT]}"
@@ -120,9 +124,22 @@ class Texts:
 
 def explained(found: Iterable[Blame]) -> Iterator[str]:
     """Yields what the rules mean by which some lines have their events, the surest first."""
-    used = {line.rule for each in found for line in each.lines}
-    rows = [[rule, f"{reason.sure}:", reason.words] for rule, reason in REASONS.items() if rule in used]
+    named = {_rule(each, line) for each in found for line in each.lines}
+    rows = []
+    for rule, reason in REASONS.items():
+        rows += [[rule, f"{reason.sure}:", reason.words]] if rule in named else []
+        if rule + _DOUBT in named:
+            rows.append([rule + _DOUBT, f"{doubtful(reason.sure)}:", f"{reason.words}; perhaps shared"])
     yield from ["", *table(rows)] if rows else []
+    if any(name.endswith(_DOUBT) for name in named):
+        yield _SHARED
+
+
+def _rule(found: Blame, line: BlamedLine) -> str:
+    """Returns the rule by which a line has its event, with a mark if somebody else may have written it."""
+    if line.rule is None or line.event is None:
+        return ""
+    return line.rule + (_DOUBT if is_shared(found.events[line.event].event) else "")
 
 
 def _models(found: Iterable[Blame]) -> dict[str, set[str | None]]:
@@ -194,7 +211,7 @@ def _headers(found: Blame, line: BlamedLine) -> list[bytes]:
     event = found.events[line.event].event
     headers = [f"pog-event {line.event}", f"pog-task {event.task}", f"pog-actor {who(event.actor)}"]
     if line.rule is not None:
-        headers.append(f"pog-rule {line.rule} {REASONS[line.rule].sure}")
+        headers.append(f"pog-rule {line.rule} {sure_of(line.rule, event)}")
     return [header.encode("utf-8", "replace") for header in headers]
 
 
@@ -214,8 +231,9 @@ def line_value(found: Blame, line: BlamedLine) -> Value:
         sealed = found.events[line.event]
         value |= {"event": line.event, "task": sealed.event.task, "actor": who(sealed.event.actor)}
         value["kind"] = kind_name(sealed)
-    if line.rule is not None:
-        value |= {"rule": line.rule, "sure": REASONS[line.rule].sure}
+        value |= {"shared": True} if is_shared(sealed.event) else {}
+        if line.rule is not None:
+            value |= {"rule": line.rule, "sure": sure_of(line.rule, sealed.event)}
     rest = {"commit": line.commit, "observed": line.observed, "reason": line.reason}
     return value | {name: item for name, item in rest.items() if item is not None}
 

@@ -1,7 +1,7 @@
 """Plans that write files, and what came of them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -12,6 +12,7 @@ from pogstore.cli._render import counted, echo, echo_json, path_text, raw_path_t
 from pogstore.cli._values import Value
 from pogstore.errors import PlanMoved
 from pogstore.history.plans import Done, Obstacle, Plan, digest_of
+from pogstore.model import EventId, Path
 from pogstore.store.content import path_of
 from pogstore.work.writer import Write
 
@@ -44,6 +45,9 @@ REASONS = {
     "content-lost": "its recorded content is lost or damaged; 'git pog verify' says more",
 }
 """What each named conflict means."""
+Shared = Sequence[tuple[Path, EventId]]
+FEW_SHARED = 3
+"""Files that are named of those that perhaps hold somebody else's changes."""
 NOTHING = "nothing to do: the work tree holds none of these effects"
 
 
@@ -81,11 +85,17 @@ class Advice(NamedTuple):
 NO_ADVICE = Advice()
 
 
-def show_plan(plan: Plan, as_json: bool, advice: Advice = NO_ADVICE, nothing: str = NOTHING) -> int:
-    """Prints a plan, or what stands in its way; returns the exit status. `nothing` says that there is nothing to do."""
+def show_plan(
+    plan: Plan, as_json: bool, advice: Advice = NO_ADVICE, nothing: str = NOTHING, shared: Shared = ()
+) -> int:
+    """Prints a plan, or what stands in its way; returns the exit status. `nothing` says that there is nothing to do.
+
+    `shared` are the files, each with the step, that perhaps hold somebody else's changes.
+    """
     status = 1 if plan.obstacles else 0
+    warn_shared(shared)
     if as_json:
-        echo_json(_value(plan, advice.command) | {"events": []})
+        echo_json(_value(plan, advice.command) | {"shared": _shared_value(shared), "events": []})
         return status
     for write in plan.writes:
         echo(f"would {verb(write)} {raw_path_text(_raw(write))}")
@@ -102,10 +112,12 @@ def show_plan(plan: Plan, as_json: bool, advice: Advice = NO_ADVICE, nothing: st
     return status
 
 
-def show_done(done: Done, as_json: bool, nothing: str = NOTHING) -> int:
-    """Prints what was written; returns the exit status."""
+def show_done(done: Done, as_json: bool, nothing: str = NOTHING, shared: Shared = ()) -> int:
+    """Prints what was written; returns the exit status. `shared` is that of `show_plan`."""
+    warn_shared(shared)
     if as_json:
-        echo_json(_value(done.plan) | {"events": [sealed.event_id for sealed in done.events]})
+        told = {"shared": _shared_value(shared), "events": [sealed.event_id for sealed in done.events]}
+        echo_json(_value(done.plan) | told)
         return 0
     for write in done.plan.writes:
         echo(f"{verb(write)}d {raw_path_text(_raw(write))}")
@@ -116,6 +128,18 @@ def show_done(done: Done, as_json: bool, nothing: str = NOTHING) -> int:
     if done.events:
         tell("hint: 'git pog undo' takes this back")
     return 0
+
+
+def warn_shared(shared: Shared) -> None:
+    """Says which files of which steps perhaps hold somebody else's changes, if any do."""
+    if not shared:
+        return
+    named = ", ".join(f"{path_text(path)} of {event[:SHORT]}" for path, event in shared[:FEW_SHARED])
+    more = f" and {len(shared) - FEW_SHARED} more" if len(shared) > FEW_SHARED else ""
+    tell(
+        f"warning: {counted(len({str(path) for path, _ in shared}), 'file')} perhaps with somebody else's changes, "
+        f"saved while the call ran: {named}{more}; 'git pog diff EVENT' shows them"
+    )
 
 
 def verb(write: Write) -> str:
@@ -177,6 +201,10 @@ def _value(plan: Plan, command: str | None = None) -> Value:
         "left": [{"path": _plain(left.path), "reason": left.reason} for left in plan.left],
         "uncovered": list(plan.uncovered),
     }
+
+
+def _shared_value(shared: Shared) -> list[object]:
+    return [{"path": _plain(path), "event": event} for path, event in shared]
 
 
 def _obstacle_value(obstacle: Obstacle) -> Value:

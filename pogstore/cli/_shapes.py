@@ -25,12 +25,12 @@ _CONFLICT = "{path, reason, event, later: [EVENT_ID]}"
 _PLAN = (
     "{ok, plan: DIGEST, tasks: [TASK_ID], targets: [EVENT_ID], writes: [{path, action}], outcomes: [{event, outcome}], "
     "conflicts: [" + _CONFLICT + "], cascade: {events: [EVENT_ID], found, command} | null, kept: [" + _CONFLICT + "], "
-    "older_side: [{path, reason, event}], skipped, uncovered: [EVENT_ID], "
+    "older_side: [{path, reason, event}], skipped, uncovered: [EVENT_ID], shared?: [{path, event}], "
     "left: [{path, reason}], events: [EVENT_ID]}"
 )
 _REF = "{ref, task, outcome, old?, new?, reason?}"
 _STEP = "{command, output}"
-_BLAMED = "{line, text, owner, event?, task?, actor?, kind?, commit?, observed?, reason?, rule?, sure?}"
+_BLAMED = "{line, text, owner, event?, task?, actor?, kind?, commit?, observed?, reason?, shared?, rule?, sure?}"
 _CHAIN = (
     "{path, line, last?, text, owner, event: " + EVENT + " | null, task, title, intent, "
     "prompt: {event, text} | null, decisions: [{event, text}], reviews: [" + EVENT + "], commit}"

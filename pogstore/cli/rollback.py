@@ -27,10 +27,10 @@ from pogstore.graph import replay_order
 from pogstore.history.materialized import LaidOut, apply_resolved, lay_out, plan_resolved
 from pogstore.history.names import Named
 from pogstore.history.plans import Cascade, Conflicts, Plan, Terms, Widen
-from pogstore.history.rollback import apply_rollback, plan_rollback
+from pogstore.history.rollback import apply_rollback, perhaps_others, plan_rollback
 from pogstore.history.takeout import ONE_SIDED
 from pogstore.history.targets import Span, chosen_paths, resolve_target
-from pogstore.model import Sealed
+from pogstore.model import Observed, Sealed
 from pogstore.store.content import path_of
 
 FEW = 16
@@ -98,9 +98,10 @@ def command(
         _say_chains(named)
     if materialize is not None and not plan.obstacles and not dry_run:
         return _show_laid_out(lay_out(env.store, plan, terms, materialize), as_json)
+    shared = perhaps_others(env.store, plan)
     if dry_run or plan.obstacles:
-        return show_plan(plan, as_json, _advice(env, plan, (names, with_subtasks, specs)))
-    return show_done(apply_rollback(env.store, plan, env.by, LateBar("files")), as_json)
+        return show_plan(plan, as_json, _advice(env, plan, (names, with_subtasks, specs)), shared=shared)
+    return show_done(apply_rollback(env.store, plan, env.by, LateBar("files")), as_json, shared=shared)
 
 
 def _named(env: Env, names: Sequence[str], with_subtasks: bool) -> list[Named | Span]:
@@ -119,9 +120,10 @@ def _continue(
         raise click.UsageError("--continue takes what was named with --materialize, and no other names")
     plan = plan_resolved(env.store, directory)
     refuse_if_moved(plan, digest)
+    shared = perhaps_others(env.store, plan)
     if dry_run or plan.obstacles:
-        return show_plan(plan, as_json)
-    return show_done(apply_resolved(env.store, plan, env.by), as_json)
+        return show_plan(plan, as_json, shared=shared)
+    return show_done(apply_resolved(env.store, plan, env.by), as_json, shared=shared)
 
 
 def _say_chains(named: Iterable[object]) -> None:
@@ -172,7 +174,10 @@ def _no_cascade(cascade: Cascade) -> str:
 
 
 def _lines(env: Env, events: Iterable[Sealed]) -> Iterable[str]:
-    return (f"  {event_line(sealed, env.store, with_task=True)}" for sealed in events)
+    for sealed in events:
+        yield f"  {event_line(sealed, env.store, with_task=True)}"
+        if isinstance(sealed.event, Observed):
+            yield "    nobody's recorded step: these files were changed outside of any, perhaps by a person"
 
 
 def _command(asked: tuple[Sequence[str], bool, Sequence[str]], events: Sequence[Sealed]) -> str:

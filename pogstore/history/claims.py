@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from pogstore.history.vectors import Owner
+from pogstore.model import Event, Opaque, Ran, Stepped
 
 Rule = Literal["hash", "bound", "near", "index", "moved", "spaces", "between"]
 Sure = Literal["certain", "likely", "possible"]
@@ -29,6 +30,10 @@ REASONS: dict[Rule, Reason] = {
 }
 """What each rule says, the surest first."""
 _ORDER = tuple(REASONS)
+
+
+SHARED = "shared"
+"""The coverage of a call during which others may have changed files as well."""
 
 
 class Claimed(str):
@@ -60,3 +65,23 @@ def rule_of(owner: Owner, *, is_recorded: bool) -> Rule:
     """Returns by which rule an owner has a line; `is_recorded` says that a step left the content as it is."""
     rule: Rule | None = getattr(owner, "rule", None)
     return rule or ("hash" if is_recorded else "bound")
+
+
+def is_shared(event: Event | Opaque) -> bool:
+    """Says whether somebody else may have made some of an event's changes: it did not name the files that it changed.
+
+    An edit names them; what a command names it may only have read.
+    """
+    is_edit = isinstance(event, Stepped) and event.class_ == "edit"
+    return isinstance(event, Stepped | Ran) and event.coverage == SHARED and not is_edit
+
+
+def sure_of(rule: Rule, event: Event | Opaque) -> Sure:
+    """Returns how sure it is that an event wrote the lines that it has by a rule."""
+    sure = REASONS[rule].sure
+    return doubtful(sure) if is_shared(event) else sure
+
+
+def doubtful(sure: Sure) -> Sure:
+    """Returns how sure a rule is at most where somebody else may have changed the file as well."""
+    return "likely" if sure == "certain" else sure

@@ -10,15 +10,17 @@ from itertools import count
 from pogstore.draft import FileVersion
 from pogstore.errors import Incomplete, NotFound
 from pogstore.history import cascade
+from pogstore.history.claims import is_shared
 from pogstore.history.operations import UNDO, Manner, carry_out, last_operation
 from pogstore.history.planning import Ground, Planning, Progress, ground, selected, untold
 from pogstore.history.plans import Cascade, Done, Obstacle, Plan, Terms
+from pogstore.history.takeout import spelled
 from pogstore.history.targets import Names, Order, asked_for, changes_of, is_uncovered, whole_event
-from pogstore.model import EventId, Restored, RolledBack, Sealed
+from pogstore.model import EventId, Path, Restored, RolledBack, Sealed
 from pogstore.store.store import Store
 from pogstore.work.acts import By
 
-__all__ = ["apply_rollback", "apply_undo", "plan_rollback", "plan_undo"]
+__all__ = ["apply_rollback", "apply_undo", "perhaps_others", "plan_rollback", "plan_undo"]
 
 MOST_CHANGES = 20_000
 """Changes that may be planned while looking for the smallest cascade: some seconds at most."""
@@ -54,6 +56,20 @@ def plan_rollback(
             plan = plan._replace(cascade=found)
         uncovered = tuple(sealed.event_id for sealed in asked if is_uncovered(sealed))
         return plan._replace(uncovered=uncovered)
+
+
+def perhaps_others(store: Store, plan: Plan) -> tuple[tuple[Path, EventId], ...]:
+    """Returns the files that a plan would write and of which a target may have taken somebody else's changes for its
+    own, each with that target.
+    """
+    written = {path for own in plan.tasks for each in own.effects for path in (each.path, each.older)} - {None}
+    return tuple(
+        (change.path, sealed.event_id)
+        for sealed in map(store.event, (target for own in plan.tasks for target in own.targets))
+        if is_shared(sealed.event)
+        for change in changes_of(sealed)
+        if not written.isdisjoint(map(spelled, (change.path, change.from_)))
+    )
 
 
 def plan_undo(store: Store, worktree: str | None) -> Plan:
