@@ -48,7 +48,9 @@ Made = ReplayedBranch | ReplayedDirectory | None
 @click.option("--onto", metavar="REV", help="Begin with the files of a commit, not with those that were recorded.")
 @click.option("--branch", metavar="NAME", help="Make a branch with one commit for each event.")
 @click.option("--into", metavar="DIR", help="Fill a new or empty directory with the files.")
-@click.option("--check", is_flag=True, help="Write nothing at all; so it is without --branch and --into.")
+@click.option(
+    "--check", "--dry-run", "-n", "check", is_flag=True, help="Write nothing; so it is without --branch and --into."
+)
 @click.option("--partial", is_flag=True, help="Leave out what cannot be applied, in the place of writing nothing.")
 @click.option("--resume", is_flag=True, help="Go on with a branch or a directory whose making was cut off.")
 @execution_options

@@ -120,6 +120,16 @@ def last_operation(store: Store, worktree: str | None) -> tuple[Sealed, ...]:
     raise NotFound("operation to undo", "@", "nothing was rolled back or restored in this work tree")
 
 
+def standing_operations(store: Store, worktree: str | None) -> list[EventId]:
+    """Returns the events of operations that changed files in a work tree and were not taken back by an undo."""
+    made = []
+    for sealed in store.newest_of(KINDS):
+        event = sealed.event
+        if isinstance(event, RolledBack | Restored | Replayed) and event.worktree == worktree and event.changes:
+            made.append(sealed)
+    return standing(reversed(made))
+
+
 def targets_of(sealed: Sealed) -> tuple[EventId, ...]:
     """Returns the events whose effects an event of an operation took out; none of any other event."""
     event = sealed.event

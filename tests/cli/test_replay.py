@@ -28,7 +28,8 @@ def test_it_says_what_came_of_each_event(here: Here, task: str) -> None:
     lines = answer.stdout.splitlines()
     assert [line.split()[0] for line in lines[:-1]] == ["applied"] * 3
     assert lines[-1] == "3 events: 3 applied"
-    assert here("replay", task, "--check").stdout == answer.stdout
+    for option in ("--check", "--dry-run", "-n"):
+        assert here("replay", task, option).stdout == answer.stdout
     assert here("replay", "--all").stdout == answer.stdout
     found = here("replay", "@{3}..", "--json").json
     assert (found["ok"], found["recorded"], len(found["events"])) == (True, [], 2)
@@ -100,6 +101,7 @@ def test_it_goes_on_after_a_kill(here: Here, repo: Repo, task: str, monkeypatch:
     [
         (("--branch", "a", "--into", "b"), 129, "cannot be combined"),
         (("--check", "--branch", "a"), 129, "cannot be combined"),
+        (("-n", "--into", "a"), 129, "cannot be combined"),
         (("--resume", "--onto", "HEAD"), 129, "cannot be combined"),
         (("--all", "@"), 129, "cannot be combined"),
         (("--branch", "main"), 1, "a branch 'main' exists already"),

@@ -182,6 +182,23 @@ def test_an_undo_after_edits_says_what_to_do(here: Here, told: Told, edits: list
     assert told.text("f") == "b\n2\n3c\na person's\n"
 
 
+def test_an_undo_names_what_is_next_to_take_back(here: Here, told: Told, edits: list[str]) -> None:
+    """A second undo makes the operation again, so the one before it goes back by its id alone."""
+    first = here("rollback", "--json", edits[2]).json["events"][0]
+    again = "hint: 'git pog undo' takes this back\n"
+    here("rollback", edits[1])
+    words = f"hint: 'git pog rollback {first[:16]}' takes back what was done before it: the rollback of "
+    said = here("undo").stderr
+    assert said.startswith(again + words), said
+    assert said.count("hint: ") == 2
+    assert here("undo").stderr == again, "it was made again"
+    assert here("undo").stderr.startswith(again + words)
+    assert told.text("f") == "b\n2\n3\n"
+    here("rollback", first[:16])
+    assert told.text("f") == "b\n2\n3c\n"
+    assert here("undo", "--json").stderr == ""
+
+
 def test_undo_of_undo_of_undo(here: Here, told: Told, edits: list[str]) -> None:
     here("rollback", edits[2])
     texts = ["b\n2\n3\n"]
