@@ -126,3 +126,19 @@ def test_what_a_person_notes_stays_as_it_is(here: Here, repo: Repo) -> None:
     task = here.task("A task")
     here("note", '{"reason": "x"}', "--task", task)
     assert 'noted: {"reason": "x"}' in line(here, task)
+
+
+def test_an_event_is_shown_from_anywhere(here: Here, repo: Repo) -> None:
+    """Case PC-138: from another branch, a folder, another work tree, and after the commit it went into is gone."""
+    repo.commit({"d/f": "1\n"}, "base")
+    here.task("a task", "--start")
+    here("run", "--", "sh", "-c", "echo 2 > d/f")
+    event = here("log", "--json", "--kind", "ran").json[0]["id"]
+    repo.git("commit", "-qam", "with it")
+    repo.git("worktree", "add", "-q", "../other", "HEAD~1")
+    repo.git("checkout", "-q", "-b", "elsewhere", "HEAD~1")
+    repo.git("branch", "-qD", "main")
+    said = here("show", event).stdout
+    assert "ran sh d/f" in said
+    for place in (repo.path / "d", repo.path.parent / "other"):
+        assert here("show", event[:12], cwd=place).stdout == said

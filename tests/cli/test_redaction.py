@@ -48,6 +48,18 @@ def test_a_typed_secret_is_nowhere(here: Here, repo: Repo) -> None:
         assert SECRET not in here(*command.split()).stdout
 
 
+def test_a_definition_is_still_one_when_a_secret_was_taken_out(here: Here) -> None:
+    """Case UC-64: texts are looked at before they are JSON, so that a secret beside a quote takes no quote along."""
+    title = f'say "{SECRET}"'
+    here.task(title, "--start", "--item", f'password="{SECRET}", and go on', "--tag", "kept")
+    shown = here("show", "@", "--json").json
+    assert shown["title"] == 'say "[redacted:github-token]"'
+    assert shown["tags"] == ["kept"]
+    item = shown["checklist"][0]["text"]
+    assert SECRET not in item
+    assert item.endswith('", and go on')
+
+
 def test_what_was_taken_out_is_told_by_kind_and_place(here: Here) -> None:
     password = "hunter" + "22x"
     task = here.task(f"rotate {SECRET}", "--start", "--intent", "plain\nwords")
