@@ -26,6 +26,7 @@ from pogstore.history.replayed_directory import (
     resume_directory,
 )
 from pogstore.history.targets import Span, resolve_target
+from pogstore.model import Observed
 
 EXITS = {
     1: "an event could not be applied, or the record has a gap",
@@ -36,6 +37,7 @@ WORDS = {
     **REASONS,
     "outside": "it is outside the repository",
     "name": "no file system may hold this name",
+    "undone": "it was taken back later, so nothing comes of it",
     "merged": "it held something else than recorded; the change was merged",
     "content-damaged": "its recorded content is damaged",
 }
@@ -140,6 +142,8 @@ def _lines(replay: Replay) -> Iterator[str]:
     for result in replay.results:
         event = result.event
         yield f"{result.outcome:{width}}  {event.event_id[:SHORT]} {safe(headline(event))}"
+        if isinstance(event.event, Observed):
+            yield f"{'':{width}}  not a step of the task: nobody is recorded to have made this change"
         if result.on is not None:
             yield f"{'':{width}}  rests on {result.on[:SHORT]}, which was not applied"
         for place in result.places:

@@ -8,11 +8,14 @@ from typing import NamedTuple, TypeVar
 from pogstore.history.blame import Blame, BlamedLine, blame
 from pogstore.model import Actor, Oid, TaskId
 from pogstore.store import gitdiff, gitlog
+from pogstore.store.carrier import NOBODY, UNKNOWN
 from pogstore.store.gitdiff import FileDiff
 from pogstore.store.store import Store
 
 _RANGE = re.compile(r"(?P<base>[^/.](?:.*?[^.])?|)\.\.\.?(?P<tip>[^/.].*|)", re.DOTALL)
 _T = TypeVar("_T")
+_NOBODIES = tuple((each.name, each.email) for each in (NOBODY, UNKNOWN))
+"""The authors, in commits of ours, of what nobody is known to have made."""
 
 
 class Range(NamedTuple):
@@ -109,7 +112,9 @@ def writer_of(found: Blame, line: BlamedLine) -> Writer:
     if line.event is not None:
         return _writer(found.events[line.event].event.actor)
     if line.commit is not None:
-        return Writer("person", found.commits[line.commit].author)
+        info = found.commits[line.commit]
+        is_nobody = (info.author, info.mail.strip("<>")) in _NOBODIES
+        return Writer("unknown", "unknown") if is_nobody else Writer("person", info.author)
     return Writer("unknown", "unknown")
 
 

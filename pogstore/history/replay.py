@@ -13,7 +13,7 @@ from pogstore.errors import NotFound, UnsafePath
 from pogstore.history.blame import BEFORE_UNSEEN
 from pogstore.history.names import Named
 from pogstore.history.replay_merge import Conflicted, Unverifiable, merged
-from pogstore.history.replay_range import Group, groups_in, is_open
+from pogstore.history.replay_range import Group, groups_in, is_open, undone_in
 from pogstore.history.replay_world import SUBMODULE, UNKNOWN, Contents, Held, Put, World
 from pogstore.history.takeout import ENCODING_LOST
 from pogstore.history.targets import Span, changes_of
@@ -32,6 +32,9 @@ UNVERIFIABLE, OPEN = "unverifiable", "open"
 OUTCOMES = (APPLIED, IDENTICAL, SKIPPED, DIVERGED, OPEN, UNVERIFIABLE, BLOCKED, CONFLICTED)
 """What can come of an event, the best first; what comes of it is the worst of what comes of its changes."""
 _BY_WEIGHT = (CONFLICTED, BLOCKED, UNVERIFIABLE, DIVERGED, APPLIED, SKIPPED, IDENTICAL)
+
+UNDONE = "undone"
+"""Why nothing comes of an operation and of what took it back: what it found there would come along."""
 
 Progress = Callable[[int, int], None]
 
@@ -146,6 +149,7 @@ class _Replaying:
         self._trees: dict[str, GitTree | None] = {}
         self._touched_at: dict[bytes, str] = {}
         self._refused: dict[Place, None] = {}
+        self._undone = undone_in(groups) if onto else frozenset()
         recorded = None if onto else next(filter(None, map(_base_of, _each(groups))), None)
         self._base = onto or (Oid(recorded.partition("_")[2]) if recorded and self._tree(recorded) else None)
         self._absent_base = recorded if recorded and self._base is None else None
@@ -188,6 +192,8 @@ class _Replaying:
         return puts
 
     def _step(self, group: Group) -> Step:
+        if group[0].event_id in self._undone:
+            return Step(tuple(_left_undone(sealed) for sealed in group))
         paths = [path for sealed in group for change in changes_of(sealed) for path in _paths_of(change)]
         on = self._world.held_up(paths)
         if on is not None:
@@ -380,6 +386,10 @@ def _together(came: Iterable[_Came]) -> list[Put]:
     """Returns what changes that happen at once do to their paths: what is moved away goes first."""
     every = [put for each in came for put in each.puts]
     return [*(put for put in every if put[1] is None), *(put for put in every if put[1] is not None)]
+
+
+def _left_undone(sealed: Sealed) -> Result:
+    return Result(sealed, IDENTICAL, tuple(Place(change.path, UNDONE) for change in changes_of(sealed)))
 
 
 def _stopped(result: Result, fault: Result, stop: Sequence[str]) -> Result:

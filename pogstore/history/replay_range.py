@@ -9,8 +9,9 @@ from pogstore import state
 from pogstore.errors import Incomplete, NotFound
 from pogstore.graph import ancestors, replay_order
 from pogstore.history.names import Named
+from pogstore.history.operations import UNDO
 from pogstore.history.targets import Span, changes_of, spelled, whole_event
-from pogstore.model import EventId, Opaque, Ran, Sealed, Stepped, TaskId
+from pogstore.model import EventId, Opaque, Path, Ran, Restored, Sealed, Stepped, TaskId
 from pogstore.store.store import Store
 
 Group = tuple[Sealed, ...]
@@ -39,6 +40,34 @@ def is_open(sealed: Sealed) -> bool:
     if isinstance(event, Ran):
         return event.ok is None and event.exit_code is None
     return isinstance(event, Stepped) and event.ok is None
+
+
+def undone_in(groups: Sequence[Group]) -> frozenset[EventId]:
+    """Returns the first events of operations that others of these take back exactly, and of those others.
+
+    An undo writes what its operation found. Elsewhere that is what stands there without both, unless somebody changed
+    the same paths between the two.
+    """
+    at = {sealed.event_id: place for place, group in enumerate(groups) for sealed in group}
+    paths = [_touched(group) for group in groups]
+    found: set[int] = set()
+    for last in range(len(groups) - 1, -1, -1):
+        event = groups[last][0].event
+        if last in found or not isinstance(event, Restored) or event.strategy != UNDO:
+            continue
+        places = {at.get(target, -1) for target in event.targets}
+        first = min(places, default=-1)
+        own = {last, *places}
+        between = (place for place in range(first + 1, last) if place not in own and place not in found)
+        whole = first >= 0 and all({each.event_id for each in groups[place]} <= set(event.targets) for place in places)
+        if whole and found.isdisjoint(own) and all(paths[place].isdisjoint(paths[last]) for place in between):
+            found |= own
+    return frozenset(groups[place][0].event_id for place in found)
+
+
+def _touched(group: Group) -> set[Path]:
+    changes = [change for sealed in group for change in changes_of(sealed)]
+    return {path for change in changes for path in (change.path, change.from_) if path is not None}
 
 
 def _groups_of(store: Store, task: TaskId, names: Sequence[Named | Span]) -> list[Group]:

@@ -14,7 +14,7 @@ from pogstore.history import replayed
 from pogstore.history.replay import Progress, Replay, tree_at
 from pogstore.history.replay_world import Contents, Put
 from pogstore.history.replayed import Begun
-from pogstore.model import EventId, Oid, Sealed
+from pogstore.model import EventId, Observed, Oid, Sealed
 from pogstore.store import carrier
 from pogstore.store.batch import Batch
 from pogstore.store.contract import NewObject
@@ -156,7 +156,8 @@ class _Commits:
         self._written = tree
         event = sealed.event
         head = [f"tree {tree}", *([f"parent {self._tip}"] if self._tip else [])]
-        head += [f"author {carrier.signature(event)}", f"committer {self._committer} {carrier.moment(event)}"]
+        nobody = carrier.UNKNOWN if isinstance(event, Observed) else carrier.NOBODY
+        head += [f"author {carrier.signature(event, nobody)}", f"committer {self._committer} {carrier.moment(event)}"]
         data = "\n".join([*head, "", subject, "", *trailers, ""]).encode("utf-8", "surrogateescape")
         self._tip = self._store.objects.name("commit", data)
         self._emit(NewObject(self._tip, "commit", data))

@@ -19,6 +19,8 @@ SUBJECT_LENGTH = 120
 MAX_SECONDS = 2**32 - 1
 MAX_OFFSET = 840
 NOBODY = Person(name="pogstore", email="pogstore@localhost")
+UNKNOWN = Person(name="unknown", email="unknown@localhost")
+"""The author, in a replayed branch, of what was changed outside of any step."""
 
 _REMOVED = re.compile("[\x00-\x1f\x7f-\x9f<>]")
 _SURROUNDING = " .,:;\"\\'"
@@ -127,9 +129,9 @@ def _escaped(text: str) -> str:
     return _HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
-def signature(event: Event | Opaque) -> str:
-    """Returns who answers for an event, and when it was, as git writes an author."""
-    person = (event.actor.on_behalf_of if event.actor else None) or NOBODY
+def signature(event: Event | Opaque, nobody: Person = NOBODY) -> str:
+    """Returns who answers for an event, `nobody` if none does, and when it was, as git writes an author."""
+    person = (event.actor.on_behalf_of if event.actor else None) or nobody
     return f"{_address(person)} {moment(event)}"
 
 

@@ -141,3 +141,38 @@ def test_what_is_printed_is_escaped(here: Here, repo: Repo) -> None:
     answer = here("replay")
     assert "\033" not in answer.stdout
     assert json.loads(here("replay", "--json").stdout)["ok"]
+
+
+def test_a_restore_and_its_undo_bring_nobodys_lines_onto_another_base(here: Here, repo: Repo) -> None:
+    repo.commit({"f.txt": "one\ntwo\nthree\n"})
+    here("start", here.task("Week"))
+    here("run", "--", "sed", "-i", "s/one/ONE/", "f.txt")
+    step = next(each["id"] for each in here("log", "--json").json if each["kind"] == "ran")
+    repo.git("commit", "-qam", "the week")
+    repo.commit({"f.txt": "ONE\ntwo\nthree\nsecret of Ann\n"})
+    here("restore", "--take", f"{step}^")
+    here("undo")
+    found = here("replay", "--onto", "HEAD~2", "--branch", "week", "--json").json
+    assert [each["outcome"] for each in found["events"]] == ["applied", "identical", "identical"]
+    assert [each["reason"] for event in found["events"][1:] for each in event["places"]] == ["undone"] * 2
+    assert repo.git("show", "week:f.txt") == "ONE\ntwo\nthree"
+    assert repo.git("rev-list", "--count", "HEAD~2..week") == "1"
+    here("undo")  # of the undo: now the restore holds
+    found = here("replay", "--onto", "HEAD~2", "--branch", "again", "--json").json
+    assert [each["outcome"] for each in found["events"]] == ["applied", "applied", "identical", "identical"]
+    assert repo.git("show", "again:f.txt") == "one\ntwo\nthree"
+
+
+def test_what_was_observed_is_named_and_of_an_unknown_author(here: Here, repo: Repo) -> None:
+    repo.commit({"f.txt": "one\ntwo\n"})
+    here("start", here.task("Week"))
+    here("run", "--", "sed", "-i", "s/one/ONE/", "f.txt")
+    (repo.path / "f.txt").write_text("ONE\ntwo\nby hand\n")
+    here("run", "--", "sed", "-i", "s/two/TWO/", "f.txt")
+    said = here("replay", "--onto", "HEAD", "--branch", "week").stdout
+    assert said.count("not a step of the task") == 1
+    assert repo.git("log", "--format=%an", "HEAD..week").splitlines()[1] == "unknown"
+    shown = here("blame", "--summary", "HEAD..week").stdout
+    assert "pogstore" not in shown
+    assert "unknown" in shown
+    assert "unknown (person)" not in shown
