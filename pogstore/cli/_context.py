@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 import click
 
 from pogstore.cli import _draining, _interrupted
+from pogstore.cli._elsewhere import with_way_on
 from pogstore.cli._render import DONE_ALL_THE_SAME, OF_OUTPUT, cut, echo, flush
-from pogstore.errors import BadInput, NotARepository, NoWorkTree, PogError, RefusedByPolicy
+from pogstore.errors import BadInput, NotARepository, NotFound, NoWorkTree, PogError, RefusedByPolicy
 from pogstore.history import names
 from pogstore.history.names import Named
 from pogstore.model import Actor, Sealed, TaskId
@@ -271,6 +272,8 @@ def pass_env(function: Callable[..., _R]) -> Callable[..., _R]:
         try:
             answer = function(env, *args, **kwargs)
             flush()
+        except NotFound as fault:
+            raise with_way_on(env.store, fault) from fault.__cause__
         except OSError as fault:
             if env.has_acted and OF_OUTPUT in getattr(fault, "__notes__", ()):
                 fault.add_note(DONE_ALL_THE_SAME)

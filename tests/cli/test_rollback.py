@@ -166,6 +166,19 @@ def test_what_does_not_go_together_is_wrong_usage(here: Here, told: Told, edits:
     here("rollback", *words.format(event=edits[0]).split(), status=129)
 
 
+@pytest.mark.parametrize("command", [("rollback",), ("show",), ("diff",), ("done",), ("log",)], ids=" ".join)
+def test_what_a_name_is_that_no_task_and_no_event_has_is_said(
+    here: Here, told: Told, edits: list[str], command: tuple[str, ...]
+) -> None:
+    commit = told.repo.commit({"other": "1\n"}, "theirs")[:8]
+    here("note", "x", "--task", told.task, "--as", "robot of mine")
+    said = here(*command, commit, status=128).stderr
+    assert said.endswith(f"\nhint: it names a commit; 'git pog lineage {commit}' shows what that comes from\n")
+    said = here(*command, "robot of mine", status=128).stderr
+    assert "hint: it names an actor; 'git pog trace 'robot of mine'' shows" in said
+    assert here(*command, "nobody", status=128).stderr.endswith("hint: try 'git pog list --all'\n")
+
+
 # ---- undo
 
 
