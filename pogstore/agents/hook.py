@@ -46,6 +46,8 @@ WORDS = 64
 """Words of a command that are taken for paths."""
 _JUDGED = ("edit", "shell", "mcp")
 """The classes of tools that a contract may deny."""
+_BEGINNINGS = ("SessionStart", "sessionStart", "session.created", "session_start")
+"""How a session begins, as agents say it."""
 _APART = bytes.maketrans(b";&|()<>'\"`={}$", b" " * 14)
 _CHUNK = 1 << 20
 _SPOOL = b"/pog/spool"
@@ -68,7 +70,7 @@ def main(arguments: "Sequence[str]", stdin: int, environ: "Mapping[str, str]", d
             judged = _judged(told)
             if judged is not None:
                 return told.refuse(*judged)
-            for place in _record(told):
+            for place in (*_record(told), *_unheard(told)):
                 if drain and drain[0]:
                     _store_behind(place, drain, environ)
     except BaseException:  # noqa: BLE001, S110 - there is nobody to tell; what can be counted is counted below
@@ -99,6 +101,14 @@ def _judged(told: "_Told") -> "tuple[sighting.Place, bytes, Answer] | None":
         if refusal is not None:
             return place, judging.recorded(refusal), judging.answer(told.agent, refusal)
     return None
+
+
+def _unheard(told: "_Told") -> "Sequence[sighting.Place]":
+    """Returns where a session begins and the limits may be others than those that were compiled: a drain does that."""
+    place = sighting.find_place(sighting.resolve(_cwd(told.step))) if told.step.event in _BEGINNINGS else None
+    if place is None or not _enabled(place) or not spool.is_stale(place[2] + _SPOOL, place[2]):
+        return ()
+    return (place,)
 
 
 def _limits(place: sighting.Place) -> bool:

@@ -72,8 +72,10 @@ def leave_settings(store: Store) -> None:
     max_blob, sync, look, drain = settings(store)
     require = policies.requires_task(store)
     contracts.refresh_policy(store)
+    layout = store.layout
+    stamp = spool.stamp(os.fsencode(os.path.realpath(layout.common_dir)))
     spooled.write_settings(
-        spool_of(store.layout), max_blob=max_blob, sync=sync, look=look, drain=drain, require=require
+        spool_of(layout), max_blob=max_blob, sync=sync, look=look, drain=drain, require=require, stamp=stamp
     )
 
 

@@ -5,7 +5,7 @@ alone, and raises the system's own errors: `typing` or our error tree would doub
 and all that may cost more, is `spooled.py`. Knows no agents and no git.
 """
 # `pathlib` would cost a hook more than all it does
-# ruff: noqa: PTH120
+# ruff: noqa: PTH116, PTH120
 
 import errno
 import fcntl
@@ -182,6 +182,24 @@ def worktree_of(git_dir: bytes) -> str:
 def requires_task(directory: bytes) -> bool:
     """Says whether agents may change nothing without a task, as `git config` said when it was last left here."""
     return b"require 1" in _read_small(directory + b"/" + SETTINGS).split(b"\n")
+
+
+def stamp(common_dir: bytes) -> bytes:
+    """Returns what is another once the limits of a repository may be others: sizes and times (ns) of two files."""
+    found = []
+    for path in (common_dir + b"/config", os.path.dirname(common_dir) + b"/.pog.toml"):
+        try:
+            state = os.stat(path)
+            found.append(b"%d:%d" % (state.st_size, state.st_mtime_ns))
+        except OSError:
+            found.append(b"-")
+    return b"/".join(found)
+
+
+def is_stale(directory: bytes, common_dir: bytes) -> bool:
+    """Says whether the limits of a repository may be others than when they were last compiled."""
+    known = b"stamp " + stamp(common_dir)
+    return known not in _read_small(directory + b"/" + SETTINGS).split(b"\n")
 
 
 def _read_small(path: bytes) -> bytes:

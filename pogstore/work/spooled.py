@@ -63,15 +63,24 @@ def prepare(directory: Path) -> bool:
 
 
 def write_settings(
-    directory: Path, *, max_blob: int, sync: bool, look: int = spool.LOOK, drain: bool = True, require: bool = False
+    directory: Path,
+    *,
+    max_blob: int,
+    sync: bool,
+    look: int = spool.LOOK,
+    drain: bool = True,
+    require: bool = False,
+    stamp: bytes = b"",
 ) -> None:
     """Leaves for the hooks, which cannot ask git, what `git config` says; replaces the file only if it differs.
 
-    They are what `spool.settings` returns, and `require` what `spool.requires_task` does.
+    They are what `spool.settings` returns; `require` is what `spool.requires_task` returns, `stamp` what `spool.stamp`
+    does.
     """
     path = directory / os.fsdecode(spool.SETTINGS)
     text = b"max_blob %d\nsync %d\nlook %d\ndrain %d\n" % (max_blob, sync, max(look, 0), drain)
     text += b"require 1\n" if require else b""
+    text += b"stamp %b\n" % stamp if stamp else b""
     try:
         if path.read_bytes() == text:
             return

@@ -1,6 +1,7 @@
 """Limits that hold before a tool runs: what an agent asks its hook, in a real work tree with real links."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pogstore.agents import judging
+from pogstore.agents import behind, hook, judging
 from pogstore.agents.dialect import DIALECTS
 from pogstore.agents.refusal import REFUSALS
 from pogstore.model import Budget, Definition, Globs, OddPath, Stepped, TaskId
@@ -475,6 +476,32 @@ def test_limits_of_the_repository_are_known_after_a_drain(free: Asking, repo: Re
     assert found.reason == "'a.key' may not be changed: .pog.toml denies it"
     setup.disable(free.store, force=True)
     assert not (free.store.layout.own / "contracts" / "-").exists()
+
+
+def test_a_session_that_begins_has_changed_limits_compiled(
+    free: Asking, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a drain behind it; where nothing changed none is started."""
+    started: list[bytes] = []
+    monkeypatch.setattr(behind, "start", lambda command, spool, place, environ: started.append(place[0]))
+
+    def begin(event: str = "SessionStart") -> int:
+        reads, writes = os.pipe()
+        os.write(writes, json.dumps({"session_id": "s", "cwd": str(free.root), "hook_event_name": event}).encode())
+        os.close(writes)
+        hook.main(("claude-code",), reads, {}, ("git-pog",))
+        os.close(reads)
+        return len(started)
+
+    setup.leave_settings(free.store)
+    assert begin() == 0
+    repo.git("config", "pog.deny", "*.key")
+    assert begin("UserPromptSubmit") == 0
+    assert begin() == 1
+    setup.leave_settings(free.store)
+    (free.root / ".pog.toml").write_text('deny = ["*.pem"]\n')
+    assert begin() == 2
+    assert set(started) == {os.fsencode(free.root)}
 
 
 def test_a_file_of_limits_that_cannot_be_read_is_the_reason(free: Asking, repo: Repo) -> None:
