@@ -38,6 +38,15 @@ _DOWN = {
     "follows": "followed by",
     "releases": "released by",
 }
+RESTS_NOTHING = "nothing that is recorded rests on it"
+USED_NOTHING = "no recorded step used exactly what it left; 'git pog rollback -n' finds later changes of the same lines"
+_OF_LINES = ("what rests on what wrote it", RESTS_NOTHING)
+_DOWNWARD = {
+    "task": ("what rests on it", USED_NOTHING),
+    "event": ("what rests on it", USED_NOTHING),
+    "file": _OF_LINES,
+    "line": _OF_LINES,
+}
 _KINDS = ("task", "event", "commit", "file", "line")
 _PARENTS = {True: "after", False: "before"}
 
@@ -97,7 +106,7 @@ def lines(found: Lineage, labels: Labels) -> Iterator[str]:
     yield labels.of(found.asked)
     for walk, up, title, none in (
         (found.up, True, "comes from", "comes from nothing that is recorded"),
-        (found.down, False, "what rests on it", "nothing that is recorded rests on it"),
+        (found.down, False, *_DOWNWARD.get(found.asked.kind, ("what rests on it", RESTS_NOTHING))),
     ):
         if walk is not None:
             drawn = list(tree(found.asked, _Drawn(found, walk, labels, up=up).below, walk.distance))

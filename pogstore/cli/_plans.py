@@ -48,6 +48,7 @@ REASONS = {
 Shared = Sequence[tuple[Path, EventId]]
 FEW_SHARED = 3
 """Files that are named of those that perhaps hold somebody else's changes."""
+ANEW = "; made anew there: if it was moved, the file under its new name stays as it is"
 NOTHING = "nothing to do: the work tree holds none of these effects"
 
 
@@ -155,7 +156,7 @@ def _say_conflicts(plan: Plan, took: str) -> None:
     for clash in plan.clashes:
         path = raw_path_text(clash.path.encode("utf-8", "surrogateescape"))
         why = REASONS.get(clash.reason, "it is in the way")
-        echo(f"{took} the older side: {path}: {why} (event {clash.event[:SHORT]})")
+        echo(f"{took} the older side: {path}: {why} (event {clash.event[:SHORT]}){ANEW if clash.ours is None else ''}")
 
 
 def _say_rest(plan: Plan, nothing: str) -> None:
@@ -166,8 +167,8 @@ def _say_rest(plan: Plan, nothing: str) -> None:
         tell(f"skipped {counted(plan.skipped, 'change')} outside the repository")
     if plan.uncovered:
         tell(f"not covered: {counted(len(plan.uncovered), 'tool call')} that may have done more than was recorded")
-    if not plan.writes and not plan.obstacles and not plan.left and not plan.kept:
-        tell(nothing)
+    if not plan.writes and not plan.obstacles and not plan.left:
+        tell("nothing was written: all of it is kept" if plan.kept else nothing)
 
 
 def _obstacle_line(obstacle: Obstacle) -> str:

@@ -144,6 +144,13 @@ def _show_laid_out(laid_out: LaidOut, as_json: bool) -> int:
         return 0
     for clash, merged in laid_out.conflicts:
         echo(f"{safe(directory)}/{merged}: {raw_path_text(_raw(clash.path))}: {REASONS[clash.reason]}")
+        if not (laid_out.directory / merged).exists():
+            number = merged.partition("/")[0]
+            none = "it is gone already, so that changes nothing" if clash.ours is None else "there is to be none"
+            tell(
+                f"hint: there is no '{safe(merged)}' yet: put the file that you want there, one of those in "
+                f"'{number}' perhaps, or make a file '{number}/delete' ({none})"
+            )
     tell("nothing was rolled back")
     tell(f"hint: settle each file, then run: git pog rollback --continue {safe(shlex.quote(directory))}")
     return 0

@@ -219,3 +219,18 @@ def test_undo_of_undo_of_undo(here: Here, told: Told, edits: list[str]) -> None:
         assert here("undo").stdout.startswith("updated f\n")
         texts.append(told.text("f"))
     assert texts == ["b\n2\n3\n", "b\n2\n3c\n"] * 2 + ["b\n2\n3\n"]
+
+
+def test_what_is_gone_says_what_take_keep_and_a_directory_do(here: Here, told: Told, tmp_path: Path) -> None:
+    event = told.step({"f": b"1\n2\nthree\n"})
+    (told.path / "f").rename(told.path / "moved")
+    assert "nothing was written: all of it is kept" in here("rollback", "--keep", event).stderr
+    said = here("rollback", "--materialize", str(tmp_path / "out"), event)
+    assert not list((tmp_path / "out" / "1").glob("merged*"))
+    assert "hint: there is no '1/merged' yet: put the file that you want there" in said.stderr
+    assert "or make a file '1/delete' (it is gone already, so that changes nothing)" in said.stderr
+    (tmp_path / "out" / "1" / "merged").write_bytes((tmp_path / "out" / "1" / "theirs").read_bytes())
+    assert here("rollback", "-n", "--continue", str(tmp_path / "out")).stdout.startswith("would create f\n")
+    said = here("rollback", "--take", event)
+    assert "made anew there: if it was moved, the file under its new name stays as it is" in said.stdout
+    assert told.text("f") == "1\n2\n3\n"
