@@ -418,6 +418,13 @@ def test_what_git_writes_and_folders_that_hold_what_is_denied(free: Asking) -> N
         for command in commands:
             found = free.shell(command.format(root=free.root))
             assert (found.rule if found else "") == rule, command
+    free.amend(scope=scope(deny=("sub/b.key",)))
+    free.start()
+    told = [
+        free.shell(command.format(root=free.root)) for command in ("rm -rf .", "rm -rf ..", "rm -rf {root}", "rm -rf /")
+    ]
+    assert [found.rule if found else None for found in told] == ["path"] * 4
+    assert free.shell("rm -rf other") is None
 
 
 @pytest.mark.parametrize("word", ["$F", '"$F/a"', "${F:-a}", "$(ls)"])

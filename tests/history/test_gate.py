@@ -147,6 +147,14 @@ def test_what_came_before_a_range_is_not_judged_again(older: Asking, repo: Repo)
     repo.git("tag", "--force", "base")
     repo.commit({"a.key": "K3\n"}, "by hand")
     assert gate_range(older.store, ALL).ok
+    repo.git("reset", "--quiet", "--hard", "base")
+    other = older.bind(TaskId("0198a1b2-c3d4-7e5f-8a9b-aaaaaaaaaaaa"))
+    older.write("a.key", "more = words(1)\n")
+    older.drained()
+    repo.commit(message="by another task")
+    found = gate_range(older.store, ALL)
+    assert found.ok
+    assert [gated.task for gated in found.tasks] == [other]
 
 
 def test_approvals_are_those_of_people_who_did_not_work_on_it(agent: Asking, repo: Repo) -> None:
