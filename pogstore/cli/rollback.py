@@ -22,7 +22,7 @@ from pogstore.cli._plans import (
     show_plan,
 )
 from pogstore.cli._progress import LateBar
-from pogstore.cli._render import counted, echo, echo_json, raw_path_text, safe, tell
+from pogstore.cli._render import counted, echo, echo_json, path_text, raw_path_text, safe, tell
 from pogstore.graph import replay_order
 from pogstore.history.materialized import LaidOut, apply_resolved, lay_out, plan_resolved
 from pogstore.history.names import Named
@@ -31,7 +31,9 @@ from pogstore.history.rollback import apply_rollback, perhaps_others, plan_rollb
 from pogstore.history.takeout import ONE_SIDED
 from pogstore.history.targets import Span, chosen_paths, resolve_target
 from pogstore.model import Observed, Sealed
-from pogstore.store.content import path_of
+from pogstore.store import gitlog
+from pogstore.store.content import path_bytes, path_of
+from pogstore.store.gitdiff import renames
 
 FEW = 16
 """Events of a cascade that a command line names one by one."""
@@ -159,7 +161,7 @@ def _show_laid_out(laid_out: LaidOut, as_json: bool) -> int:
 def _advice(env: Env, plan: Plan, asked: tuple[Sequence[str], bool, Sequence[str]]) -> Advice:
     """Returns what to do about conflicts, or which events go beyond those that were asked for."""
     one_sided = any(obstacle.reason in ONE_SIDED for obstacle in plan.obstacles)
-    choice = (CHOICE if one_sided else KEEP,) if plan.obstacles else ()
+    choice = (*_moved(env, plan), CHOICE if one_sided else KEEP) if plan.obstacles else ()
     if plan.cascade is None:
         return Advice(choice)
     events = replay_order(env.store.event(event_id) for event_id in plan.cascade.events)
@@ -172,6 +174,22 @@ def _advice(env: Env, plan: Plan, asked: tuple[Sequence[str], bool, Sequence[str
     line = _command(asked, events)
     head = f"clean with {counted(len(events), 'further event')} ({least}):"
     return Advice((head, *_lines(env, events), f"hint: to take them out as well: {safe(line)}", *choice), line)
+
+
+def _moved(env: Env, plan: Plan) -> Iterable[str]:
+    """Yields where the files went that are gone, as far as git's commits since tell."""
+    gone = {obstacle.path: obstacle.event for obstacle in plan.obstacles if obstacle.reason == "deleted-since"}
+    head = gitlog.find_head(env.store.git) if gone else None
+    if head is None:
+        return
+    since = min(env.store.event(event_id).event.time for event_id in gone.values()) // 1_000_000
+    moves = renames(env.store.git, head, since)
+    for path in gone:
+        name = path_bytes(path)
+        for older, newer in reversed(moves):  # the oldest first
+            name = newer if name == older else name
+        if name is not None and name != path_bytes(path):
+            yield f"moved: git has renamed {path_text(path)} to {raw_path_text(name)}, which is left as it is"
 
 
 def _no_cascade(cascade: Cascade) -> str:

@@ -9,7 +9,7 @@ import pytest
 from pogstore.store.store import open_store
 from tests.builders_rollback import Bench, untouched
 from tests.cli.conftest import Here
-from tests.conftest import STARTED, Repo
+from tests.conftest import SECOND, STARTED, Repo
 
 
 class Told(Bench):
@@ -234,3 +234,19 @@ def test_what_is_gone_says_what_take_keep_and_a_directory_do(here: Here, told: T
     said = here("rollback", "--take", event)
     assert "made anew there: if it was moved, the file under its new name stays as it is" in said.stdout
     assert told.text("f") == "1\n2\n3\n"
+
+
+def test_a_file_that_git_has_renamed_is_named_where_it_is(here: Here, told: Told) -> None:
+    lines = "".join(f"line {n}\n" for n in range(9))
+    told.write("f", lines.encode())
+    told.repo.git("add", "f")
+    told.repo.git("commit", "-qm", "f")
+    event = told.step({"f": lines.replace("line 3", "line three").encode()})
+    told.repo.git("commit", "-qam", "the step")
+    (told.path / "inv").mkdir()
+    told.repo.git("mv", "f", "inv/rep")
+    at = f"{told.now // SECOND + 60} +0000"
+    told.repo.git("commit", "-qm", "moved", env={"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at})
+    said = here("rollback", event, status=1)
+    assert said.stdout.startswith("conflict deleted-since: f: ")
+    assert "moved: git has renamed f to inv/rep, which is left as it is" in said.stderr
