@@ -34,15 +34,18 @@ def template(key: Hashable, make: Callable[[Path], object]) -> Path:
     return _made[whole]
 
 
-def enable(root: Path, init: Callable[[Path], object]) -> None:
-    """Leaves in a repository what `git pog init` leaves there; `init` runs it once for each configuration it meets."""
+def enable(root: Path, by: str, init: Callable[[Path], object]) -> None:
+    """Leaves in a repository what `git pog init` leaves there; `init` runs it once for each configuration it meets.
+
+    `by` names in what it runs: libgit2 in this process sees no global configuration, a process of its own does.
+    """
     git = root / ".git"
 
     def begin(folder: Path) -> None:
         copy(git, folder / ".git")
         init(folder)
 
-    made = template(("init", (git / "config").read_bytes()), begin) / ".git"
+    made = template(("init", by, (git / "config").read_bytes()), begin) / ".git"
     shutil.copy(made / "config", git / "config")
     copy(made / "pog", git / "pog")
 

@@ -291,7 +291,7 @@ class Pog:
 
     def init(self) -> None:
         """Leaves what `git pog init` leaves, for tests that need no process to do so."""
-        enable(self.cwd, lambda path: Pog(path)("init"))
+        enable(self.cwd, "a process", lambda path: Pog(path)("init"))
         self.now += SECOND
 
 

@@ -16,7 +16,9 @@ from pogstore.shell.programs import understand
 
 PROGRAMS = ("one", "two", "three")
 LOGGING = """#!/bin/sh
-{ printf '%s' "${0##*/}"; for word; do printf '\\037%s' "$word"; done; printf '\\036'; } >> "$LOG"
+between=$(printf '\\037'); said=${0##*/}
+for word; do said=$said$between$word; done
+printf '%s\\036' "$said" >> "$LOG" # at once: others log meanwhile
 """
 LINES = [
     "for x in a b; do one > f; cd sub; done", "one a \\", "time -p one a", "time -p -- one",

@@ -59,7 +59,7 @@ def anywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 def here(repo: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
     """Runs commands in this process, in `repo`, where pogstore is enabled."""
     before = Path.cwd()
-    enable(repo.path, lambda path: Here(path, capsys, monkeypatch)("init"))
+    enable(repo.path, "here", lambda path: Here(path, capsys, monkeypatch)("init"))
     found = Here(repo.path, capsys, monkeypatch)
     found.now += SECOND
     yield found
