@@ -115,6 +115,14 @@ RECORDED = {
 
 UNSOLVED = {
     "a command squashes what a person committed on another branch": [Step("squash_as_told", who="s1")],
+    "a pick to where the file has its older name, which it lost in a commit that changed it too": [
+        Step("rename", at=57),
+        Step("shell", who="s1"),
+        Step("rebase", who="s1", at=10, come=3),
+        Step("edit", who="s1", some=59),
+        Step("squash", at=35),
+        Step("cherry_pick", tree=1),
+    ],
 }
 """What is not right yet: the steps that are drawn go around it."""
 
