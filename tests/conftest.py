@@ -156,6 +156,14 @@ def signals_heard() -> None:
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def environment_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Seals the environment for fixtures that serve many tests: they are made before that of a test is."""
+    with pytest.MonkeyPatch.context() as patch:
+        seal(patch, tmp_path_factory.mktemp("home"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Directories that are not there yet, apart from those of tests: pytest looks through all of these for each."""
@@ -173,7 +181,7 @@ def environment(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def seal(patch: pytest.MonkeyPatch, home: Path) -> None:
-    """Seals the environment as long as a patch holds: also for fixtures that serve many tests, which come before."""
+    """Seals the environment as long as a patch holds."""
     wanted = sealed(os.environ, home)
     for name in os.environ.keys() - wanted.keys():
         patch.delenv(name)

@@ -8,15 +8,13 @@ import pytest
 
 from pogstore.draft import session_task_id
 from tests.agents.voices import ADDED, MADE, NEW, PROMPT, SESSION, VOICES, Player, Voice, play
-from tests.conftest import Pog, Repo, seal
+from tests.conftest import Pog, Repo
 
 
 @pytest.fixture(scope="module", params=VOICES)
 def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Player, Repo]:
     repo = Repo(tmp_path_factory.mktemp(request.param) / "repo")
-    with pytest.MonkeyPatch.context() as patch:
-        seal(patch, tmp_path_factory.mktemp("home"))
-        return play(repo, VOICES[request.param]), repo
+    return play(repo, VOICES[request.param]), repo
 
 
 @pytest.fixture
