@@ -107,10 +107,10 @@ def test_a_branch_is_all_that_changes(bench: Bench) -> None:
     before = of_user(bench)
     head, main = bench.repo.git("rev-parse", "HEAD"), bench.repo.git("symbolic-ref", "HEAD")
     found = plan_replay(bench.store, named(bench), head)
-    made = replay_branch(bench.store, found, "work/again", bench.by())
+    made = replay_branch(bench.store, found, "tried/again", bench.by())
     assert of_user(bench) == before
     assert bench.repo.git("rev-parse", "HEAD") == head
-    assert bench.repo.git("for-each-ref", "--format=%(refname)", "refs/heads") == (f"{main}\nrefs/heads/work/again")
+    assert bench.repo.git("for-each-ref", "--format=%(refname)", "refs/heads") == (f"{main}\nrefs/heads/tried/again")
     assert made.commits == {event_id: made.tip}
     assert bench.repo.git("log", "-1", "--format=%P|%an|%cn|%at|%s|%b", made.tip) == (
         f"{head}|pogstore|Ada Example|{bench.store.event(event_id).event.time // 10**6}|Edit f|"
