@@ -13,16 +13,6 @@ from pogstore.interop.claude_lines import Outcome, text, whole
 from pogstore.interop.claude_session import AGENT, CLASSES
 from pogstore.work.spooled_record import Record
 
-PHASES = {
-    "PreToolUse": heard.BEGIN,
-    "PostToolUse": heard.END,
-    "PostToolUseFailure": heard.FAILED,
-    "UserPromptSubmit": heard.PROMPT,
-    "SessionStart": heard.SESSION_START,
-    "Stop": heard.TURN_END,
-    "SessionEnd": heard.SESSION_END,
-}
-"""What the events are that mean more than a note."""
 _STEPS = (heard.BEGIN, heard.END, heard.FAILED)
 _STRINGS = frozenset(("session_id", "agent_id", "tool_use_id", "tool_name"))
 
@@ -36,7 +26,7 @@ def hear(record: Record) -> Heard:
     if cursor.SIGN in said:
         return cursor.hear(record)
     found: Mapping[str, object] = said if said else peek(record.payload, _STRINGS, {})
-    phase = PHASES.get(record.event, heard.NOTE)
+    phase = heard.PHASES.get(record.event, heard.NOTE)
     tool = (name(found.get("tool_name")) or "") if said else ""
     prompt = text(said.get("prompt"))
     if (phase in _STEPS and not tool) or (phase == heard.PROMPT and prompt is None):

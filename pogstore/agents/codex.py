@@ -37,17 +37,7 @@ CLASSES = {
 }
 WORDS = Words(
     AGENT,
-    phases={
-        "PreToolUse": heard.BEGIN,
-        "PostToolUse": heard.END,
-        "PostToolUseFailure": heard.FAILED,
-        "UserPromptSubmit": heard.PROMPT,
-        "SessionStart": heard.SESSION_START,
-        "Stop": heard.TURN_END,
-        "StopFailure": heard.TURN_END,
-        "Interrupt": heard.TURN_END,
-        "SessionEnd": heard.SESSION_END,
-    },
+    phases={**heard.PHASES, "StopFailure": heard.TURN_END, "Interrupt": heard.TURN_END},
     classes=CLASSES,
     session=("session_id", "thread_id", "thread-id"),
 )

@@ -22,6 +22,17 @@ BEGIN, END, FAILED = "begin", "end", "failed"
 PROMPT, DECISION, NOTE = "prompt", "decision", "note"
 SESSION_START, TURN_END, SESSION_END = "session-start", "turn-end", "session-end"
 
+PHASES = {
+    "PreToolUse": BEGIN,
+    "PostToolUse": END,
+    "PostToolUseFailure": FAILED,
+    "UserPromptSubmit": PROMPT,
+    "SessionStart": SESSION_START,
+    "Stop": TURN_END,
+    "SessionEnd": SESSION_END,
+}
+"""What the events are that mean more than a note, by the names that Claude Code has for them and others took over."""
+
 
 class Heard(NamedTuple):
     """One call of a hook: the record, and what could be read of its payload.

@@ -16,7 +16,6 @@ from pogstore.errors import Conflict, NotEnabled, NotFound, NoWorkTree
 from pogstore.history.interrupted import Settled, is_recorded, recover, settle
 from pogstore.history.plans import Done, Effect, Plan, TaskPlan
 from pogstore.model import (
-    FORMAT,
     Change,
     EventId,
     Link,
@@ -36,7 +35,7 @@ from pogstore.store.lock import WAIT
 from pogstore.store.refs import content_ref, task_ref
 from pogstore.store.store import Store
 from pogstore.work import journal
-from pogstore.work.acts import By
+from pogstore.work.acts import By, common
 from pogstore.work.intake import PART_CHANGES
 from pogstore.work.journal import VERSION, Begun, Journal, Told
 from pogstore.work.writer import Progress, applied, untold
@@ -191,13 +190,7 @@ def _events(batch: Batch, own: TaskPlan, by: By, manner: Manner) -> Iterator[Rol
     slices = [changes[at : at + PART_CHANGES] for at in range(0, len(changes), PART_CHANGES)] or [()]
     for number, part in enumerate(slices, 1):
         yield manner.kind(
-            v=FORMAT,
-            task=own.task,
-            clock=1,
-            time=by.time,
-            offset=by.offset,
-            actor=by.actor,
-            worktree=by.worktree,
+            **common(own.task, by),
             part=Slice(n=number, of=len(slices)) if len(slices) > 1 else None,
             targets=own.targets,
             outcomes=own.outcomes,

@@ -15,12 +15,12 @@ from pogstore.errors import BadInput, Conflict, NotEnabled, NotFound, UnsafePath
 from pogstore.history.names import Named
 from pogstore.history.replay import Progress, Replay, plan_groups
 from pogstore.history.replay_range import groups_in
-from pogstore.model import FORMAT, EventId, Link, Oid, Outcome, Replayed, Sealed, Slice, Source, TaskId
+from pogstore.model import EventId, Link, Oid, Outcome, Replayed, Sealed, Slice, Source, TaskId
 from pogstore.store import rows
 from pogstore.store.batch import Batch
 from pogstore.store.layout import Layout
 from pogstore.store.store import Store
-from pogstore.work.acts import By
+from pogstore.work.acts import By, common
 
 EFFECTS = "effects"
 MADE = "made"
@@ -161,15 +161,8 @@ def _events(replay: Replay, task: TaskId, by: By, commit: Oid | None) -> Iterato
     slices = [results[at : at + PART_TARGETS] for at in range(0, len(results), PART_TARGETS)]
     for number, part in enumerate(slices, 1):
         yield Replayed(
-            v=FORMAT,
-            task=task,
-            clock=1,
-            time=by.time,
-            offset=by.offset,
-            actor=by.actor,
-            worktree=by.worktree,
+            **common(task, by, (Link(rel=MADE, commit=f"sha1_{commit}"),) if commit else ()),
             part=Slice(n=number, of=len(slices)) if len(slices) > 1 else None,
-            links=(Link(rel=MADE, commit=f"sha1_{commit}"),) if commit else (),
             targets=tuple(result.event.event_id for result in part),
             outcomes=tuple(Outcome(event=result.event.event_id, outcome=result.outcome) for result in part),
             strategy=EFFECTS,
