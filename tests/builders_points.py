@@ -1,11 +1,6 @@
 """A work tree on which tool calls are recorded as a hook would, to go back to points of it."""
 
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from copy import copy
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pogstore.draft import FileVersion
@@ -15,9 +10,8 @@ from pogstore.history.timeline import PointId
 from pogstore.model import Change, EventId, Observed, Sealed, Stepped, TaskId
 from pogstore.store.batch import Batch
 from pogstore.store.content import blob_id
-from pogstore.store.store import open_store
 from tests.builders_rollback import ADA, AGENT, WORKTREE, Bench, Step, change_of, version_of
-from tests.conftest import SECOND, Repo
+from tests.conftest import SECOND
 
 ELSEWHERE = "ffeeddccbbaa9988"
 STEP: dict[str, Any] = {"tool": "Edit", "class_": "edit", "coverage": "scoped", "ok": True, "actor": AGENT}
@@ -97,23 +91,3 @@ class Points(Bench):
         return self.call(
             None, lambda batch, task: tuple(change_of(batch, task, step) for step in steps), Stepped, **said
         )
-
-
-class PointBenches:
-    """Makes many repositories quickly: each is a copy of the first."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.first = Points(directory / "first")
-        self.first.store.close()
-
-    @contextmanager
-    def new(self) -> Iterator[Points]:
-        """Gives a repository with one task."""
-        with TemporaryDirectory(dir=self.directory) as scratch:
-            bench = copy(self.first)
-            bench.path = Path(scratch) / "work"
-            shutil.copytree(self.first.path, bench.path)
-            bench.repo, bench.store = Repo(bench.path), open_store(bench.path)
-            yield bench
-            bench.store.close()

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from pogstore.draft import FileVersion
 from pogstore.history.names import Named
@@ -238,16 +238,19 @@ def untouched(root: Path, apart: Iterable[str] = ()) -> dict[str, tuple[object, 
     return found
 
 
-class Benches:
-    """Makes many repositories quickly: each is a copy of the first."""
+_B = TypeVar("_B", bound=Bench)
 
-    def __init__(self, directory: Path) -> None:
+
+class Benches(Generic[_B]):
+    """Makes many repositories of one kind quickly: each is a copy of the first."""
+
+    def __init__(self, directory: Path, kind: type[_B]) -> None:
         self.directory = directory
-        self.first = Bench(directory / "first")
+        self.first = kind(directory / "first")
         self.first.store.close()
 
     @contextmanager
-    def new(self) -> Iterator[Bench]:
+    def new(self) -> Iterator[_B]:
         """Gives a repository with one task."""
         with TemporaryDirectory(dir=self.directory) as scratch:
             bench = copy(self.first)

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,12 +15,6 @@ from pogstore.model import EventId
 from tests.builders_rollback import Bench, Benches, untouched
 
 NAMES = [EventId(letter) for letter in "abcdef"]
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A work tree with a task."""
-    return Bench(tmp_path / "work")
 
 
 Conflicts = Mapping[EventId, Sequence[frozenset[EventId]]]
@@ -180,7 +173,7 @@ EDITS = st.lists(st.tuples(st.sampled_from("fg"), LINES, st.booleans()), min_siz
 @settings(max_examples=25)
 @given(EDITS, st.data())
 def test_beside_trying_all_sets_of_events_in_a_work_tree(
-    benches: Benches, edits: list[tuple[str, list[int], bool]], data: st.DataObject
+    benches: Benches[Bench], edits: list[tuple[str, list[int], bool]], data: st.DataObject
 ) -> None:
     with benches.new() as bench:
         texts = {name: [f"{name}{at}\n" for at in range(4)] for name in "fg"}
@@ -211,9 +204,3 @@ def test_beside_trying_all_sets_of_events_in_a_work_tree(
             assert found is not None
             assert (found.found, len(found.events)) == ("smallest", sizes[0])
             assert not bench.plan_just(target, *found.events).obstacles
-
-
-@pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
-    """Repositories for one example each."""
-    return Benches(tmp_path_factory.mktemp("benches"))

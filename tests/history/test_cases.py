@@ -3,7 +3,7 @@
 PC-61, PC-63, PC-73, PC-78, PC-90, PC-96, RC-1, RC-5, RC-8, RC-13, RC-14, RC-23, RC-31, RC-44, RC-65, T6, T8.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import pytest
@@ -75,21 +75,14 @@ VERBS = {
 
 
 @pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches[Bench]:
     """Repositories for one test each, with files that are none of the task's business."""
-    found = Benches(tmp_path_factory.mktemp("benches"))
+    found = Benches(tmp_path_factory.mktemp("benches"), Bench)
     for name, version in BYSTANDERS.items():
         found.first.write(name, version)
     found.first.repo.git("add", IGNORED, ATTRIBUTES, "keep")
     found.first.repo.git("commit", "--quiet", "--message", "first")
     return found
-
-
-@pytest.fixture
-def bench(benches: Benches) -> Iterator[Bench]:
-    """A work tree with a task."""
-    with benches.new() as bench:
-        yield bench
 
 
 def happened(bench: Bench, case: Case) -> EventId:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -20,18 +19,6 @@ from tests.builders_rollback import AGENT, Bench, Benches, Files, Step, file, li
 from tests.conftest import STARTED, Pog, Repo
 
 Version = FileVersion | None
-
-
-@pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
-    """Repositories for one example each."""
-    return Benches(tmp_path_factory.mktemp("benches"))
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A work tree with a task."""
-    return Bench(tmp_path / "work")
 
 
 def apply(bench: Bench, text: bytes, *options: str) -> None:
@@ -193,7 +180,7 @@ VERSIONS = st.builds(FileVersion, mode=st.sampled_from(["100644", "100755"]), da
 @settings(max_examples=40)
 @given(st.one_of(st.none(), VERSIONS), st.one_of(st.none(), VERSIONS), st.booleans())
 def test_any_change_of_any_bytes_can_be_applied(
-    benches: Benches, before: Version, after: Version, is_renamed: bool
+    benches: Benches[Bench], before: Version, after: Version, is_renamed: bool
 ) -> None:
     if before == after:
         return

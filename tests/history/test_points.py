@@ -22,19 +22,19 @@ from pogstore.model import Change, EventId, Observed, OddPath, Side, Stepped
 from pogstore.store import content
 from pogstore.store.store import Store, open_store
 from tests.builders_exchange import append_by_hand, handmade, head_of
-from tests.builders_points import ELSEWHERE, PointBenches, Points
-from tests.builders_rollback import WORKTREE, Step, change_of, file, program, untouched
+from tests.builders_points import ELSEWHERE, Points
+from tests.builders_rollback import WORKTREE, Benches, Step, change_of, file, program, untouched
 from tests.history.test_restore_properties import ACTS, EXAMPLES, Acts, lived, versions
 
 
 @pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> PointBenches:
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches[Points]:
     """Repositories for one test or example each."""
-    return PointBenches(tmp_path_factory.mktemp("benches"))
+    return Benches(tmp_path_factory.mktemp("benches"), Points)
 
 
 @pytest.fixture
-def bench(benches: PointBenches) -> Iterator[Points]:
+def bench(benches: Benches[Points]) -> Iterator[Points]:
     """A work tree with a task."""
     with benches.new() as bench:
         yield bench
@@ -171,7 +171,7 @@ def test_what_is_in_the_way_is_counted_for_each_point(bench: Points) -> None:
 
 @settings(max_examples=EXAMPLES)
 @given(ACTS, st.data())
-def test_a_point_says_what_going_back_would_say(benches: PointBenches, acts: Acts, data: st.DataObject) -> None:
+def test_a_point_says_what_going_back_would_say(benches: Benches[Points], acts: Acts, data: st.DataObject) -> None:
     """As far as each path alone can tell: what stands in the way of two together, the plan finds."""
     with benches.new() as bench:
         told = lived(bench, acts)

@@ -3,7 +3,6 @@
 RC-41, RC-46, RC-47, RC-49, RC-50, RC-52, RC-53, RC-55.
 """
 
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -36,19 +35,6 @@ from tests.history.replays import (
 )
 
 
-@pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
-    """Many work trees, made quickly."""
-    return Benches(tmp_path_factory.mktemp("benches"))
-
-
-@pytest.fixture
-def bench(benches: Benches) -> Iterator[Bench]:
-    """A work tree with a task."""
-    with benches.new() as bench:
-        yield bench
-
-
 def raw_step(bench: Bench, *steps: Step, **fields: Any) -> EventId:
     """Records a call with fields of its own."""
 
@@ -64,7 +50,7 @@ def raw_step(bench: Bench, *steps: Step, **fields: Any) -> EventId:
 
 @settings(max_examples=20)
 @given(done=histories)
-def test_every_prefix_is_what_was_recorded(benches: Benches, done: list[Action]) -> None:
+def test_every_prefix_is_what_was_recorded(benches: Benches[Bench], done: list[Action]) -> None:
     """All tasks together: contents and modes after each event, by its id (RC-46, RC-55)."""
     with benches.new() as bench:
         known = record(bench, done)
@@ -80,7 +66,7 @@ def test_every_prefix_is_what_was_recorded(benches: Benches, done: list[Action])
 @settings(max_examples=12)
 @given(done=histories, data=st.data())
 def test_a_lost_object_is_unverifiable_for_exactly_the_events_that_need_it(
-    benches: Benches, done: list[Action], data: st.DataObject
+    benches: Benches[Bench], done: list[Action], data: st.DataObject
 ) -> None:
     with benches.new() as bench:
         known = record(bench, done)

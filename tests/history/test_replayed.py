@@ -5,7 +5,7 @@ RC-20, RC-37, RC-43, RC-55, RC-65.
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -35,19 +35,6 @@ from tests.history.replays import (
     record,
     replay,
 )
-
-
-@pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
-    """Many work trees, made quickly."""
-    return Benches(tmp_path_factory.mktemp("benches"))
-
-
-@pytest.fixture
-def bench(benches: Benches) -> Iterator[Bench]:
-    """A work tree with a task."""
-    with benches.new() as bench:
-        yield bench
 
 
 def branch(bench: Bench, name: str = "again", **options: object) -> ReplayedBranch:
@@ -82,7 +69,7 @@ def of_user(bench: Bench) -> dict[str, tuple[object, ...]]:
 
 @settings(max_examples=8)
 @given(done=histories)
-def test_every_commit_and_the_directory_are_what_was_recorded(benches: Benches, done: list[Action]) -> None:
+def test_every_commit_and_the_directory_are_what_was_recorded(benches: Benches[Bench], done: list[Action]) -> None:
     with benches.new() as bench:
         known = record(bench, done)
         if not known:

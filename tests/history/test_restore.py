@@ -15,21 +15,21 @@ from pogstore.history.plans import Conflicts
 from pogstore.model import Change, EventId, OddPath, Restored, Sealed, Side
 from pogstore.store import content
 from tests.builders_exchange import append_by_hand, handmade, head_of
-from tests.builders_points import ELSEWHERE, PointBenches, Points
-from tests.builders_rollback import WORKTREE, Step, changes_of, file, link, program, untouched
+from tests.builders_points import ELSEWHERE, Points
+from tests.builders_rollback import WORKTREE, Benches, Step, changes_of, file, link, program, untouched
 
 EDITED: tuple[Conflicts, ...] = ("refuse", "take")
 Wanted = dict[str, FileVersion | bytes | None]
 
 
 @pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> PointBenches:
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches[Points]:
     """Repositories for one test or example each."""
-    return PointBenches(tmp_path_factory.mktemp("benches"))
+    return Benches(tmp_path_factory.mktemp("benches"), Points)
 
 
 @pytest.fixture
-def bench(benches: PointBenches) -> Iterator[Points]:
+def bench(benches: Benches[Points]) -> Iterator[Points]:
     """A work tree with a task."""
     with benches.new() as bench:
         yield bench

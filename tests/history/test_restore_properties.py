@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pogstore.draft import FileVersion
 from pogstore.history.plans import Plan
 from pogstore.model import EventId
-from tests.builders_points import PointBenches, Points
-from tests.builders_rollback import Files, file, link, program, untouched
+from tests.builders_points import Points
+from tests.builders_rollback import Benches, Files, file, link, program, untouched
 
 EXAMPLES = int(os.environ.get("POGSTORE_FUZZ_POINTS", "12"))
 """Of each property here; more find more."""
@@ -55,9 +55,9 @@ class Told(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> PointBenches:
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches[Points]:
     """Repositories for one example each."""
-    return PointBenches(tmp_path_factory.mktemp("benches"))
+    return Benches(tmp_path_factory.mktemp("benches"), Points)
 
 
 def possible(bench: Points, wanted: dict[str, FileVersion | None]) -> dict[str, FileVersion | None]:
@@ -112,7 +112,7 @@ def apart(bench: Points, plan: Plan) -> dict[str, tuple[object, ...]]:
 @settings(max_examples=EXAMPLES)
 @given(ACTS, st.data())
 def test_going_back_gives_the_point_or_changes_nothing_and_undo_gives_back_what_was_there(
-    benches: PointBenches, acts: Acts, data: st.DataObject
+    benches: Benches[Points], acts: Acts, data: st.DataObject
 ) -> None:
     with benches.new() as bench:
         bench.write("mine/ignored", b"a person's\n")
@@ -144,7 +144,7 @@ def test_going_back_gives_the_point_or_changes_nothing_and_undo_gives_back_what_
 
 @settings(max_examples=EXAMPLES)
 @given(ACTS, st.data())
-def test_nobodys_edits_go_without_a_decision(benches: PointBenches, acts: Acts, data: st.DataObject) -> None:
+def test_nobodys_edits_go_without_a_decision(benches: Benches[Points], acts: Acts, data: st.DataObject) -> None:
     """Whatever others left since a point, and is there, stays there or is in the way."""
     with benches.new() as bench:
         told = lived(bench, acts)
@@ -173,7 +173,7 @@ def versions(told: Told) -> Iterator[FileVersion]:
 @settings(max_examples=EXAMPLES)
 @given(ACTS, st.data())
 def test_a_lost_object_is_in_the_way_of_exactly_the_points_that_need_it(
-    benches: PointBenches, acts: Acts, data: st.DataObject
+    benches: Benches[Points], acts: Acts, data: st.DataObject
 ) -> None:
     with benches.new() as bench:
         told = lived(bench, acts)

@@ -45,12 +45,6 @@ from tests.conftest import SECOND, STARTED, Pog, Repo
 BASE = ["import os\n", "\n", "def one():\n", "    return 1\n", "\n", "def two():\n", "    return 2\n", "\n"]
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A work tree with a task."""
-    return Bench(tmp_path / "work")
-
-
 def text(*lines: str) -> bytes:
     return "".join(lines).encode()
 
@@ -425,12 +419,6 @@ def possible(bench: Bench, wanted: Wanted) -> Wanted:
 STARTS = st.dictionaries(st.sampled_from(PATHS), VERSIONS, max_size=3)
 
 
-@pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
-    """Repositories for one example each."""
-    return Benches(tmp_path_factory.mktemp("benches"))
-
-
 def some(events: Sequence[EventId], data: st.DataObject) -> list[EventId]:
     """Chooses some events, at least one if there is any, in any order."""
     if not events:
@@ -441,7 +429,7 @@ def some(events: Sequence[EventId], data: st.DataObject) -> list[EventId]:
 @settings(max_examples=20)
 @given(EDITS, STARTS, st.randoms(use_true_random=False))
 def test_all_rolled_back_is_as_if_nothing_had_been_and_undo_is_its_inverse(
-    benches: Benches, edits: list[object], start: Wanted, chance: Random
+    benches: Benches[Bench], edits: list[object], start: Wanted, chance: Random
 ) -> None:
     with benches.new() as bench:
         before, events = carried_out(bench, edits, start)
@@ -459,7 +447,7 @@ def test_all_rolled_back_is_as_if_nothing_had_been_and_undo_is_its_inverse(
 @settings(max_examples=20)
 @given(EDITS, STARTS, st.data())
 def test_the_order_of_naming_means_nothing(
-    benches: Benches, edits: list[object], start: Wanted, data: st.DataObject
+    benches: Benches[Bench], edits: list[object], start: Wanted, data: st.DataObject
 ) -> None:
     with benches.new() as bench:
         _, events = carried_out(bench, edits, start)
@@ -483,7 +471,7 @@ CODE = st.lists(
 @settings(max_examples=20)
 @given(st.lists(CODE, min_size=4, max_size=8), st.data())
 def test_a_second_rollback_finds_nothing_to_do_whatever_is_typed_elsewhere(
-    benches: Benches, blocks: list[list[str]], data: st.DataObject
+    benches: Benches[Bench], blocks: list[list[str]], data: st.DataObject
 ) -> None:
     def joined(parts: Sequence[Sequence[str]]) -> bytes:
         return "".join(f"{line}\n" for part in parts for line in part).encode()
@@ -511,7 +499,7 @@ def test_a_second_rollback_finds_nothing_to_do_whatever_is_typed_elsewhere(
 @settings(max_examples=20)
 @given(EDITS, STARTS, st.data())
 def test_undo_after_any_rollback_is_as_if_nothing_had_been(
-    benches: Benches, edits: list[object], start: Wanted, data: st.DataObject
+    benches: Benches[Bench], edits: list[object], start: Wanted, data: st.DataObject
 ) -> None:
     with benches.new() as bench:
         _, events = carried_out(bench, edits, start)

@@ -3,28 +3,21 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pogstore.history.rollback import apply_rollback
-from tests.builders_rollback import Benches, Files, file, untouched
+from tests.builders_rollback import Bench, Benches, Files, file, untouched
 from tests.history.test_rollback import EDITS, STARTS, Wanted, carried_out, some
 
 OURS = (".git/pog", ".git/objects", ".git/refs/pog")
 LINES = 12
 
 
-@pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
-    """Repositories for one example each."""
-    return Benches(tmp_path_factory.mktemp("benches"))
-
-
 @settings(max_examples=20)
 @given(EDITS, STARTS)
 def test_one_after_the_other_the_newest_first_gives_each_state_that_there_was(
-    benches: Benches, edits: list[object], start: Wanted
+    benches: Benches[Bench], edits: list[object], start: Wanted
 ) -> None:
     """So the last one rolled back gives what was before it, and all of them what was before the first."""
     with benches.new() as bench:
@@ -39,7 +32,7 @@ def test_one_after_the_other_the_newest_first_gives_each_state_that_there_was(
 @settings(max_examples=20)
 @given(EDITS, STARTS, st.data())
 def test_rc1_rc14_what_the_plan_does_not_write_keeps_bytes_mode_time_and_inode(
-    benches: Benches, edits: list[object], start: Wanted, data: st.DataObject
+    benches: Benches[Bench], edits: list[object], start: Wanted, data: st.DataObject
 ) -> None:
     """Untracked and ignored files, index, HEAD and branches, too; undo gives the others back and touches no more."""
     with benches.new() as bench:
@@ -87,7 +80,7 @@ def hunks_of(who: str, lines: Sequence[int]) -> st.SearchStrategy[list[Hunk]]:
 
 @settings(max_examples=40)
 @given(st.data())
-def test_what_others_typed_in_other_hunks_survives(benches: Benches, data: st.DataObject) -> None:
+def test_what_others_typed_in_other_hunks_survives(benches: Benches[Bench], data: st.DataObject) -> None:
     """Before, between and after the edits that go; the lines that stay tell the hunks apart."""
     base = [f"line {number}" for number in range(LINES)]
     places = data.draw(st.lists(st.integers(0, LINES // 2 - 1), min_size=1, unique=True).map(sorted))

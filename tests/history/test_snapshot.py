@@ -12,21 +12,21 @@ from pogstore.history.snapshot import UNSEEN, cut, held_after, put, same, sides_
 from pogstore.model import Change, EventId, OddPath, Side, Source
 from pogstore.work.intake import take
 from tests.builders_exchange import append_by_hand, handmade, head_of
-from tests.builders_points import ELSEWHERE, PointBenches, Points
-from tests.builders_rollback import AGENT, WORKTREE, Step, changes_of, file
+from tests.builders_points import ELSEWHERE, Points
+from tests.builders_rollback import AGENT, WORKTREE, Benches, Step, changes_of, file
 from tests.conftest import SECOND, STARTED
 
 ONE, TWO = (Side(mode="100644", blob=letter * 64, size=1) for letter in "ab")  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> PointBenches:
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches[Points]:
     """Repositories for one test or example each."""
-    return PointBenches(tmp_path_factory.mktemp("benches"))
+    return Benches(tmp_path_factory.mktemp("benches"), Points)
 
 
 @pytest.fixture
-def bench(benches: PointBenches) -> Iterator[Points]:
+def bench(benches: Benches[Points]) -> Iterator[Points]:
     """A work tree with a task."""
     with benches.new() as bench:
         yield bench
@@ -155,7 +155,7 @@ SIDES = st.one_of(st.none(), st.sampled_from([b"1\n", b"2\n"]))
 @settings(max_examples=10)
 @given(steps=st.lists(st.dictionaries(st.sampled_from(["a", "b", "d/c"]), SIDES, min_size=1), min_size=1, max_size=5))
 def test_the_events_of_a_cut_give_what_the_files_held(
-    benches: PointBenches, steps: list[dict[str, bytes | None]]
+    benches: Benches[Points], steps: list[dict[str, bytes | None]]
 ) -> None:
     with benches.new() as bench:
         held = []
