@@ -23,7 +23,7 @@ from pogstore.store.content import blob_id
 from pogstore.store.refs import TASKS
 from pogstore.work import writer
 from pogstore.work.writer import TEMPORARY, Write, read_version
-from tests.builders_rollback import WORKTREE, Bench, Benches, Files, Step, file, link, program, untouched
+from tests.builders_rollback import ADA, WORKTREE, Bench, Benches, Files, Step, file, link, program, untouched
 from tests.history.replays import (
     Action,
     as_git_has,
@@ -118,7 +118,7 @@ def test_it_is_told_once_for_each_task_and_no_undo_takes_it(bench: Bench) -> Non
         assert (event.targets, event.strategy, event.changes) == ((target,), "effects", ())
         assert event.outcomes == (Outcome(event=target, outcome="applied"),)
         assert event.links == (Link(rel="made", commit=f"sha1_{made.tip}"),)
-        assert event.worktree == WORKTREE
+        assert (event.worktree, event.actor) == (WORKTREE, ADA)
     with pytest.raises(NotFound, match="operation"):
         plan_undo(bench.store, WORKTREE)
     assert outcomes(replay(bench)) == {one: "applied", two: "applied"}, "a replay has no effects of its own"

@@ -6,6 +6,7 @@ PC-61, PC-93, PC-99, PC-102, PC-105, RC-8, RC-11, RC-26, RC-29.
 import json
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -22,13 +23,14 @@ from pogstore.history.blame import blame
 from pogstore.history.names import Named
 from pogstore.history.rollback import plan_rollback, plan_undo
 from pogstore.history.trace import trace
-from pogstore.model import EventId, Sealed, Source
+from pogstore.model import EventId, Restored, RolledBack, Sealed, Source
 from pogstore.store import decoded
 from pogstore.store import store as store_module
 from pogstore.store.store import open_store
 from pogstore.work.intake import take
 from tests.builders_exchange import append_by_hand, handmade, head_of
 from tests.builders_rollback import (
+    ADA,
     AGENT,
     WORKTREE,
     Bench,
@@ -158,6 +160,14 @@ def test_progress_is_told_of_each_change(bench: Bench) -> None:
     told: list[tuple[int, int]] = []
     plan_rollback(bench.store, [bench.named(made)], lambda done, total: told.append((done, total)))
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_who_took_it_out_when_and_where_is_told(bench: Bench) -> None:
+    event = bench.step({"f": b"1\n"})
+    for act in (partial(bench.rollback, event), bench.undo):
+        (told,) = act().events
+        assert isinstance(told.event, RolledBack | Restored)
+        assert (told.event.actor, told.event.time, told.event.worktree) == (ADA, bench.now, WORKTREE)
 
 
 def test_a_task_means_its_tool_calls(bench: Bench) -> None:
